@@ -1,42 +1,73 @@
 """Where a test finds a figure and what is in it: only here do tests name what draws the figures.
 
-All but `FIGURE_KIND` are selectors without a comma, so that one may follow another. What stands in a picture is looked
-for in the picture, in its box, or in the part of the page around it.
+All but the kinds are selectors, so that one may follow another. Playwright finds by them also what stands in a tree of
+its own, as matrices do; a function of the page finds that by `EVERY`.
 """
 
 import re
 
 FIGURE_KIND = "vega_lite_chart"  # what Streamlit calls a figure among the elements of a page
-FIGURE_BOX = ".stVegaLiteChart"  # as wide as there is room; what is wider scrolls in it
-PICTURE = "svg.marks"
-LETTERS = f"{PICTURE} text"
-CELL = ".mark-rect [aria-label]"  # of a matrix, as one points at it; its label is what the tooltip says
+TABLES_KIND, TABLES_NAME = "bidi_component", "attention-lab.figures_"  # one of matrices, and how its name begins
+CHART_CLASS = "stVegaLiteChart"
+FIGURE_BOX = ":is(.stVegaLiteChart, [data-testid=stBidiComponentIsolated])"  # as wide as there is room
+CHART, TABLES, FILM = "svg.marks", ".figure", ".film"
+PICTURE = f":is({CHART}, {TABLES})"
+TABLE_CELL = "td[data-at]"
+CELL = f":is(.mark-rect [aria-label], {TABLE_CELL}:not(.empty))"  # as one points at it; a frame is none
+LETTERS = f":is({CHART} text, {TABLES} :is(caption, small, .number, th:not(.nameless) span))"
 RECTANGLE = ".mark-rect path"
 SYMBOL = ".mark-symbol path"
 LINE = ".mark-line path"
 RULE = ".mark-rule line"
 TOOLTIP = "#vg-tooltip-element"
 # What moves a film. Each has a label, which is pressed as well.
-CONTROLS = ".vega-bindings"
+CONTROLS = ":is(.vega-bindings, .controls:not(.waiting))"
 CONTROL = f"{CONTROLS} :is(input, select)"
 SLIDER, CHECK_BOX, MENU = (f"{CONTROLS} {kind}" for kind in ("input[type=range]", "input[type=checkbox]", "select"))
-CONTROL_LABEL = ".vega-bind label"
-# Matrices that are tables: all of a figure, and a cell of one.
-TABLES, TABLE_CELL = ".figure", "td[data-at]"
+CONTROL_LABEL = ":is(.vega-bind, .controls) label"
 # What no other file of the tests may say.
 TAGS = re.compile(
-    r"td\[data-at|vega_?lite_?chart|vega-bind|vg-tooltip|svg\.marks|\.mark-\w|\.[\w${}]*_marks\b",
+    r"td\[data-at|td\.lit|stBidi|vega_?lite_?chart|vega-bind|vg-tooltip|svg\.marks|\.mark-\w|\.[\w${}]*_marks\b",
     re.IGNORECASE,
 )
+# All that a selector finds in a part of the page, the trees of their own in it included.
+EVERY = """((selector, box = document) =>
+    [box, ...[box, ...box.querySelectorAll('*')].map(one => one.shadowRoot).filter(Boolean)]
+        .flatMap(root => [...root.querySelectorAll(selector)]))"""
+# All that a selector of figures finds, which ends in `PICTURE`; or any other selector.
+FIND_ALL = f"""(selector => {{
+    const whose = selector.endsWith('{PICTURE}') && selector.slice(0, -{len(PICTURE)})
+    return whose
+        ? [...document.querySelectorAll(whose)].flatMap(box => {EVERY}('{PICTURE}', box))
+        : [...document.querySelectorAll(selector)]
+}})"""
+FIND = f"(selector => {FIND_ALL}(selector)[0])"
+PLACES = """cells => cells.map(cell =>
+    [cell.closest('table').dataset.key, ...cell.dataset.at.split(',').slice(1).map(Number)])"""
 
 
 def layer(name: str) -> str:
-    """What one layer of a figure has drawn, by the layer's name."""
+    """What one layer of a chart has drawn, by the layer's name."""
     return f".{name}_marks"
 
 
+def cell_at(figure: str, matrix: str, row: int, column: int) -> str:
+    """A cell of a matrix in a figure."""
+    return f'{figure} [data-key="{matrix}"] td[data-at$=",{row},{column}"]'
+
+
+def lit(page, figure: str) -> list[tuple[str, int, int]]:
+    """The cells of a figure that have a ring because one points at what they made, or at themselves."""
+    return sorted(map(tuple, page.locator(f"{figure} td.lit").evaluate_all(PLACES)))
+
+
+def picked(page, figure: str) -> list[tuple[str, int, int]]:
+    """The cell of a figure that has been picked."""
+    return [*map(tuple, page.locator(f"{figure} td.picked").evaluate_all(PLACES))]
+
+
 def ringed(figure: str) -> str:
-    """A function that tells in JavaScript what the ringed marks of a figure say, in alphabetical order."""
-    return f"""() => [...document.querySelectorAll('{figure} {PICTURE} [aria-label]')]
+    """A function that tells in JavaScript what the ringed marks of a chart say, in alphabetical order."""
+    return f"""() => [...document.querySelectorAll('{figure} {CHART} [aria-label]')]
     .filter(mark => mark.getAttribute('stroke') && mark.getAttribute('stroke') !== 'transparent')
     .map(mark => mark.getAttribute('aria-label')).sort()"""

@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED, find_chromium
-from tests.figures import FIGURE_BOX, LETTERS, PICTURE
+from tests.figures import EVERY, FIGURE_BOX, LETTERS, PICTURE
 
 SCREENS = {"wide": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
 # Whose first question stands beside its figure, with or without the real model.
@@ -31,8 +31,9 @@ QUESTION_BESIDE = (
     "cost",
 )
 PAINTED = f"""() => [...document.querySelectorAll('.stMain {FIGURE_BOX}')]
-    .every(box => !box.getBoundingClientRect().width || box.querySelector('{PICTURE}'))"""
-MEASURED = """() => {
+    .every(box => !box.getBoundingClientRect().width || {EVERY}('{PICTURE}', box).length)"""
+MEASURED = (
+    """() => {
     const seen = one => one.getBoundingClientRect().width > 1 && getComputedStyle(one).visibility !== 'hidden'
     const all = selector => [...document.querySelectorAll(selector)].filter(seen)
     const around = found => found.length ? {
@@ -46,7 +47,7 @@ MEASURED = """() => {
     const figures = all(
         '.stMain :is(FIGURE_BOX, iframe, [data-testid=stMetric], .st-key-written)'
     ).filter(one => stage.contains(one))
-    const texts = figures.flatMap(one => [...one.querySelectorAll('LETTERS')])
+    const texts = figures.flatMap(one => EVERY('LETTERS', one))
         .filter(one => one.textContent.trim() && seen(one))
     const smallest = found => found.length
         ? Math.min(...found.map(one => parseFloat(getComputedStyle(one).fontSize))) : null
@@ -58,7 +59,10 @@ MEASURED = """() => {
         question: around(all('[class*=_quiz] h2')), cards: around(all('[class*="_card_"] button')),
         sideways: document.scrollingElement.scrollWidth - innerWidth,
     }
-}""".replace("FIGURE_BOX", FIGURE_BOX).replace("LETTERS", LETTERS)
+}""".replace("FIGURE_BOX", FIGURE_BOX)
+    .replace("LETTERS", LETTERS)
+    .replace("EVERY", EVERY)
+)
 
 
 def measure(page) -> dict:

@@ -20,24 +20,28 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 from tests.chromium import SETTLED
-from tests.figures import FIGURE_BOX, PICTURE
+from tests.figures import EVERY, FIGURE_BOX, PICTURE
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 from servers import OURS, Server, free_port  # noqa: E402
 
 PATIENCE = 90  # seconds for a page
-FOUND = """(() => {
+FOUND = (
+    """(() => {
     const charts = [...document.querySelectorAll('FIGURE_BOX')];
-    const full = part => part.tagName === 'CANVAS' || part.querySelector('path, text');
-    const drawn = chart => [...chart.querySelectorAll('PICTURE, canvas')].some(
+    const full = part => part.tagName === 'CANVAS' || part.querySelector('path, text, td');
+    const drawn = chart => EVERY('PICTURE, canvas', chart).some(
         part => part.getBoundingClientRect().width > 20 && full(part));
     const wrong = [...document.querySelectorAll('[data-testid=stException], vite-error-overlay')];
     const hidden = chart => chart.getBoundingClientRect().width === 0;
     return JSON.stringify({charts: charts.length, unpainted: charts.filter(c => !hidden(c) && !drawn(c)).length,
         errors: wrong.map(part => part.innerText.slice(0, 200)),
         wide: document.scrollingElement.scrollWidth - innerWidth});
-})()""".replace("FIGURE_BOX", FIGURE_BOX).replace("PICTURE", PICTURE)
+})()""".replace("FIGURE_BOX", FIGURE_BOX)
+    .replace("PICTURE", PICTURE)
+    .replace("EVERY", EVERY)
+)
 
 
 class Firefox:

@@ -85,18 +85,14 @@ COVERED_AT_FIRST = (
     "cost",
 )
 
-STANDING = """selector => {
-    const found = [...document.querySelectorAll(selector)], now = performance.now(), before = window.stood?.found ?? []
+STANDING = """found => {
+    const now = performance.now(), before = window.stood?.found ?? []
     if (found.length !== before.length || found.some((one, at) => one !== before[at]))
         window.stood = {found, since: now}
-    return found.length && now - window.stood.since > 1000
+    return found.length > 0 && now - window.stood.since > 1000
 }"""
-MARK = """selector => {
-    const found = [...document.querySelectorAll(selector)]
-    found.forEach(svg => svg.dataset.mine = 'yes')
-    return found.length
-}"""
-MARKED = "selector => document.querySelectorAll(`:is(${selector})[data-mine=yes]`).length"
+MARK = "found => found.map(one => one.dataset.mine = 'yes').length"
+MARKED = "found => found.filter(one => one.dataset.mine === 'yes').length"
 
 
 class Visit:
@@ -160,9 +156,11 @@ class Visit:
 
         Before that, wait until they have stood for a second: Streamlit draws a first picture twice.
         """
-        self.page.wait_for_function(STANDING, arg=selector)
-        count = self.page.evaluate(MARK, selector)
-        return lambda: self.page.evaluate(MARKED, selector) == count
+        pictures = self.page.locator(selector)
+        while not pictures.evaluate_all(STANDING):
+            self.page.wait_for_timeout(50)
+        count = pictures.evaluate_all(MARK)
+        return lambda: pictures.evaluate_all(MARKED) == count
 
     def close(self):
         for what, heard in self._heard.items():

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from attention_ui.contents import CONTENTS
 from tests.browser.within_reach import WIDTHS, out_of_reach
-from tests.figures import FIGURE_BOX
+from tests.figures import CHART_CLASS
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
 # What is not ours to mend: the rule, and what its element says of itself.
@@ -15,7 +15,7 @@ NOT_OURS = (
     # Vega gives the group around its marks a role and no name; each mark inside has a name.
     ("svg-img-alt", 'aria-roledescription="'),
     # Streamlit lets no element be given a tabindex; browsers of today put what scrolls among the stops of Tab.
-    ("scrollable-region-focusable", f'class="{FIGURE_BOX[1:]}'),
+    ("scrollable-region-focusable", f'class="{CHART_CLASS}'),
     ("scrollable-region-focusable", 'class="katex-display'),
     ("scrollable-region-focusable", "<pre class="),
 )

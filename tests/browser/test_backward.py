@@ -1,14 +1,12 @@
 """What only a browser shows of the way back: what lights up with a gradient, its derivation, the fold of a screen."""
 
-from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example, run_example
 from lessons.learning.backward.lesson import Choices, screen
 from lessons.screen import Cells, equation
-from tests.figures import CELL, PICTURE, ringed
+from tests.figures import CELL, EVERY, TABLE_CELL, cell_at, lit
 
-RINGED = ringed(".st-key-way_back")
-BOTTOMS = f"""() => [...document.querySelectorAll('.st-key-way_back {PICTURE} [aria-label]')]
+BOTTOMS = f"""() => {EVERY}('{TABLE_CELL}', document.querySelector('.st-key-way_back'))
     .map(cell => cell.getBoundingClientRect().bottom)"""
 LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
 
@@ -37,14 +35,13 @@ def cells_of(matrix, cells):
 
 def test_pointing_at_a_gradient_lights_what_made_it_and_a_click_derives_it(visit):
     tab, shown = open_way(visit, "scores"), matrices("scores")
-    d_score = tooltip(shown["d_scores"], 6, 2)
-    cell = tab.page.locator(f".st-key-way_back {PICTURE}").get_by_label(d_score, exact=True).first
+    cell = tab.page.locator(cell_at(".st-key-way_back", "d_scores", 6, 2))
     assert all(0 < bottom <= 900 for bottom in tab.page.evaluate(BOTTOMS)), "every row stands above the fold"
     sent = len(tab.sent)
     cell.hover()
     made_of = (Cells("d_weights", row=6), Cells("weights", row=6), Cells("scores", 6, 2), Cells("d_scores", 6, 2))
-    lit = [tooltip(shown[cells.matrix], i, j) for cells in made_of for i, j in cells_of(shown[cells.matrix], cells)]
-    tab.page.wait_for_function(f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted(lit))
+    wanted = [(cells.matrix, *at) for cells in made_of for at in cells_of(shown[cells.matrix], cells)]
+    assert lit(tab.page, ".st-key-way_back") == sorted(wanted)
     assert len(tab.sent) == sent, "pointing asks nobody"
     cell.click()
     wanted = [equation(step) for step in shown["d_scores"].derive(6, 2)[-LAST_STEPS:]]

@@ -10,7 +10,7 @@ from lessons.teachers.class_vote.question_link import screen_asked
 from models.folders import model_named
 from models.opening import shared_model
 from models.wheels import MINILM
-from tests.figures import FIGURE_BOX, LETTERS, PICTURE
+from tests.figures import EVERY, FIGURE_BOX, FIND_ALL, LETTERS, PICTURE
 
 ONE_ANSWERED = re.compile("^1 (of 1 )?has answered$")
 BLANK = "!!document.getElementById('blank-screen')"
@@ -111,7 +111,7 @@ NOT_SEEN = """([...selectors]) => {
             && box.top < strip.bottom)
     const range = document.createRange()
     const found = selectors.flatMap(selector => {
-        const first = [...document.querySelectorAll(selector)].filter(seen)[0]
+        const first = FIND_ALL(selector).filter(seen)[0]
         if (!first) return [`there is no ${selector}`]
         const texts = document.createTreeWalker(first, NodeFilter.SHOW_TEXT), faults = []
         while (texts.nextNode()) {
@@ -123,7 +123,7 @@ NOT_SEEN = """([...selectors]) => {
     })
     const wider = document.querySelector('.stMain').scrollWidth > document.querySelector('.stMain').clientWidth
     return wider ? [...found, 'the page is wider than the screen'] : found
-}"""
+}""".replace("FIND_ALL", FIND_ALL)
 # The lines of the page that something else lies over, where they can be seen.
 UNDER_SOMETHING = """() => {
     const NOT_LOOKED_AT = 'svg, style, .stElementToolbar, .lab-room, .katex, '
@@ -156,7 +156,7 @@ READ_ACROSS_THE_ROOM = {
     ".st-key-class_timer": 36,
 }
 DRAWN = f"""() => [...document.querySelectorAll('{FIGURE_BOX}')]
-    .every(one => one.querySelector('{LETTERS}') || !one.checkVisibility())"""
+    .every(one => {EVERY}('{LETTERS}', one).length || !one.checkVisibility())"""
 SHOWN = f".stMain {PICTURE}"
 TOPIC = ":is(.st-key-topic, .st-key-model_headline)"
 ASKED = (".st-key-class_question", ".st-key-class_cards", ".st-key-class_code")

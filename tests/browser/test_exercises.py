@@ -207,6 +207,10 @@ FOCUSED = """() => {
 }"""
 
 
+def read(number):
+    return float(number.replace("−", "-"))
+
+
 def test_a_case_that_fails_is_read_by_pointing_and_by_keys_and_keeps_nobody_out(desk):
     at = desk("scores")
     at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
@@ -217,22 +221,24 @@ def test_a_case_that_fails_is_read_by_pointing_and_by_keys_and_keeps_nobody_out(
     assert len(numbers) == 24 and all(re.fullmatch(r"−?\d+\.\d+", number) for number in numbers)
     before = says.inner_text()
     cells.nth(7).hover()  # row 1, column 3 of what is expected
-    assert says.inner_text() == f"expected scores, 1 → 3: {numbers[7]}" != before
-    assert figure.locator("td.lit").evaluate_all("lit => lit.map(one => one.dataset.at)") == ["0,1,3", "1,1,3"]
-    assert figure.locator("th.lit").all_inner_texts() == ["3", "1", "1"]
+    told, number = says.inner_text().split(": ")  # with two decimals, which its cell has no room for
+    assert told == "expected scores, 1 → 3" and abs(read(number) - read(numbers[7])) < 0.051
+    assert figure.locator(".lit[data-at]").evaluate_all("lit => lit.map(one => one.dataset.at)") == ["0,1,3", "1,1,3"]
+    assert figure.locator("th.lit").all_text_contents() == ["3", "1", "1"]
     figure.locator("caption").first.hover()
     at.page.mouse.move(0, 0)
     assert says.inner_text() == before and figure.locator(".lit").count() == 0
-    assert figure.locator("[tabindex='0']").count() == 2, "one stop of Tab for each matrix"
+    assert figure.locator("[tabindex='0']").count() == 1, "one stop of Tab"
     address = at.page.url
     cells.nth(0).focus()
-    for key, where in (("ArrowRight", "0,0,1"), ("ArrowDown", "0,1,1"), ("End", "0,1,3"), ("ArrowRight", "0,1,3")):
+    for key, where in (("ArrowRight", "0,0,1"), ("ArrowDown", "0,1,1"), ("End", "0,1,3"), ("ArrowRight", "1,1,0")):
         at.page.keyboard.press(key)
         assert at.page.evaluate(FOCUSED) == where
+    at.page.keyboard.press("ArrowLeft")
     at.page.keyboard.press("Home")
-    assert at.page.evaluate(FOCUSED) == "0,1,0" and f"1 → 0: {numbers[4]}" in says.inner_text()
+    assert at.page.evaluate(FOCUSED) == "0,1,0" and "1 → 0: " in says.inner_text()
     at.page.keyboard.press("Tab")
-    assert at.page.evaluate(FOCUSED) == "1,0,0" and at.page.url == address
+    assert at.page.evaluate(FOCUSED) not in ("0,1,0", "1,0,0") and at.page.url == address
     for look in ((1440, "light"), (390, "dark")):
         assert not [*violations(at.tab, *look)]
         assert figure.evaluate("box => box.scrollWidth <= box.clientWidth")

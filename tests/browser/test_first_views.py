@@ -16,8 +16,8 @@ def faults_of(wide, phone, least):
     yield "figure and question fill the page", first["width"] < 0.65 * wide["column"]
     yield "question and cards stand beside the figure", not 140 < wide["question"]["top"] < 300
     yield "all cards are seen", cards["bottom"] > 900
-    yield "letters", wide["letters"] < 13
-    yield "numbers", wide["numbers"] is not None and wide["numbers"] < least
+    yield f"letters, {wide['letters']}", wide["letters"] < 13
+    yield f"numbers, {wide['numbers']}", wide["numbers"] is not None and wide["numbers"] < least
     yield "on a phone, the figure begins on the first screen", phone["figure"]["top"] > 500
     yield "on a phone, cards are seen on two screens", phone["cards"]["bottom"] > 2 * PHONE["height"]
     yield "on a phone, letters", min(phone["letters"], phone["numbers"] or 12) < 12

@@ -3,14 +3,13 @@
 import pytest
 
 from attention_ui.controls.heads import STEP
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.tables import said_of
 from lessons.example.example import Example, run_example
 from lessons.model.heads.example import HeadsChosen
 from lessons.model.heads.lesson import Choices, screen
 from lessons.screen import format_value
-from tests.figures import CELL, PICTURE, ringed
+from tests.figures import CELL, PICTURE, cell_at, lit
 
-RINGED = ringed(".st-key-way_figure")
 LINK = "heads?mh_step={}&mh_d_model=6&mh_heads=3"
 
 
@@ -18,9 +17,12 @@ def says(step):
     """What each cell of the figure says, by its name."""
     running = run_example(Example())
     choices = Choices(HeadsChosen(d_model=6, n_heads=3), step)
-    figure = screen(running, 0, choices).figures[0]
-    table = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
-    return {row["cell_tag"].strip("|"): row["say"] for row in table if row["cell_tag"]}
+    return {
+        f"{matrix.key} {i},{j}": said_of(matrix, i, j)
+        for matrix in screen(running, 0, choices).figures[0].matrices
+        for i in range(matrix.values.shape[0])
+        for j in range(matrix.values.shape[1])
+    }
 
 
 def figure(tab):
@@ -43,25 +45,26 @@ def test_a_click_on_a_small_map_shows_that_head_large(visit):
     tab = visit().open("heads?mh_heads=4")
     tab.page.wait_for_selector(f".st-key-heads_figure {CELL}")
     tab.settled()
-    tab.page.locator(f".st-key-heads_figure {PICTURE}").get_by_label(
-        "head 3: weight that “journey” puts on “Your”"
-    ).last.click()
+    tab.page.locator(cell_at(".st-key-heads_figure", "map.2", 1, 0)).click()
     tab.page.locator(f".st-key-head_figure {PICTURE}").get_by_text("head 3: weights").wait_for()
     tab.page.wait_for_url("**mh_head=3**")
 
 
-def points_at(tab, cell, *lit):
-    """Point at a cell, and wait until these and no others have a ring."""
-    tab.page.locator(f".st-key-way_figure {PICTURE}").get_by_label(cell, exact=True).last.hover()
-    tab.page.wait_for_function(f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted(lit))
+def place(cell):
+    matrix, at = cell.split()
+    return matrix, *map(int, at.split(","))
+
+
+def points_at(tab, cell, *wanted):
+    """Point at a cell: these and no others have a ring."""
+    tab.page.locator(cell_at(".st-key-way_figure", *place(cell))).hover()
+    assert lit(tab.page, ".st-key-way_figure") == sorted(map(place, wanted))
 
 
 def goes_to(tab, step):
     """Choose another step of the way, and wait for its figure."""
     tab.page.get_by_role("radio", name=format_value(STEP.options[step]), exact=True).click()
-    tab.page.locator(f".st-key-way_figure {PICTURE}").get_by_label(
-        next(iter(says(step).values())), exact=True
-    ).first.wait_for()
+    tab.page.locator(cell_at(".st-key-way_figure", *place(next(iter(says(step)))))).wait_for()
     figure(tab)
 
 
@@ -72,15 +75,15 @@ def test_pointing_at_a_feature_shows_its_head_before_and_after_without_asking_th
             goes_to(tab, step)
         say, sent = says(step), len(tab.sent)
         for pointed in (before, after):
-            points_at(tab, say[pointed], say[before], say[after])
+            points_at(tab, pointed, before, after)
+            assert tab.page.locator(".st-key-way_figure output").inner_text() == say[pointed]
         assert f"head {2 if step == 'split' else 3}" in say[before]
         tab.page.mouse.move(5, 5)
-        tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
+        assert not lit(tab.page, ".st-key-way_figure")
         assert len(tab.sent) == sent
     goes_to(tab, "output")
-    say = says("output")
     made_of = [*(f"concatenated 2,{f}" for f in range(6)), *(f"w_o {f},1" for f in range(6))]
-    points_at(tab, say["output 2,1"], say["output 2,1"], *(say[cell] for cell in made_of))
+    points_at(tab, "output 2,1", "output 2,1", *made_of)
 
 
 @pytest.mark.part(4)

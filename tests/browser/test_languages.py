@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.contents import CONTENTS
-from tests.figures import CONTROL, FIGURE_BOX, LETTERS, PICTURE, layer
+from tests.figures import CONTROL, EVERY, FIGURE_BOX, LETTERS, TABLES
 from words import FIRST, LANGUAGES, speaking, tag_of
 
 CODES = [code for code in LANGUAGES if code != FIRST]
@@ -36,10 +36,9 @@ CUT_OFF = f"""() => {{
       found.push(`${{e.closest("label").textContent}} leaves its figure`);
   for (const e of document.querySelectorAll("[data-testid='stSidebar'][aria-expanded='true'] p"))
     if (e.getBoundingClientRect().left < 0) found.push(`${{e.textContent}} leaves the sidebar`);
-  for (const e of document.querySelectorAll("{PICTURE}:has({layer("quantities")}) text")) {{
-    const box = e.getBoundingClientRect(), figure = e.closest("{PICTURE}").getBoundingClientRect();
-    if (e.textContent.endsWith("…")) found.push(`${{e.textContent}}: cut by its figure`);
-    if (box.right > figure.right + 2 || box.bottom > figure.bottom + 2)
+  for (const e of {EVERY}("{TABLES} :is(caption, .number, small)")) {{
+    const box = e.getBoundingClientRect(), figure = e.closest("{TABLES}").getBoundingClientRect();
+    if ((box.right > figure.right + 2 || box.bottom > figure.bottom + 2) && !e.closest(".matrix").scrollLeftMax)
       found.push(`${{e.textContent}} leaves its figure`);
   }}
   return found;
@@ -61,12 +60,12 @@ MISSING = """(letters) => {
     pen.fillText(letter, 5, 45);
     return canvas.toDataURL();
   };
-  const fonts = new Set([...document.querySelectorAll("LETTERS, h1, p")].map((e) => getComputedStyle(e).fontFamily));
+  const fonts = new Set(EVERY("LETTERS, h1, p").map((e) => getComputedStyle(e).fontFamily));
   return [...fonts].flatMap((font) => {
     const box = draw("\\u{10ffff}", font);
     return letters.filter((letter) => draw(letter, font) === box).map((letter) => `${letter} in ${font}`);
   });
-}""".replace("LETTERS", LETTERS)
+}""".replace("LETTERS", LETTERS).replace("EVERY", EVERY)
 
 
 @pytest.mark.part(5)

@@ -5,22 +5,26 @@ from playwright.sync_api import TimeoutError
 
 from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED
-from tests.figures import CELL, CHECK_BOX, PICTURE, SLIDER
+from tests.figures import CELL, CHECK_BOX, EVERY, PICTURE, SLIDER
 
 SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 # The pages that ask something. Read asks of the real model, which tests hide.
 ASKED = [entry.address for entry in CONTENTS if entry.section not in ("start", "practice") and entry.address != "read"]
 # Where the first picture in a part of the page stands on it, wherever one has scrolled to, once it has stood a while.
-STANDS = """selector => {
+STANDS = (
+    """selector => {
     const settled = SETTLED, main = document.querySelector('.stMain')
-    const picture = document.querySelector(`${selector} PICTURE`)
+    const [picture] = EVERY('PICTURE', document.querySelector(selector) ?? undefined)
     if (!settled() || !picture) return null
     const box = picture.getBoundingClientRect(), at = selector + location.pathname + innerWidth
     const now = [box.left, box.top + main.scrollTop, box.width, box.height]
     if (window.stood?.at !== at || window.stood.box.some((side, i) => Math.abs(side - now[i]) > 0.5))
         window.stood = {box: now, at, since: performance.now()}
     return performance.now() - window.stood.since > 200 ? now : null
-}""".replace("SETTLED", SETTLED).replace("PICTURE", PICTURE)
+}""".replace("SETTLED", SETTLED)
+    .replace("EVERY", EVERY)
+    .replace("PICTURE", PICTURE)
+)
 FOLLOWED = ".st-key-trace_open"  # a menu of the numbers that can be followed
 SCROLLED = "document.querySelector('.stMain').scrollTop"
 IN_VIEW = """found => {

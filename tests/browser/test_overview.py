@@ -2,20 +2,20 @@
 
 import pytest
 from overview_cells import matrices_of
+from playwright.sync_api import expect
 
-from attention_ui.figures.matrices.matrices import tooltip
+from attention_ui.figures.matrices.tables import said_of
 from lessons.example.example import Example
-from tests.figures import CELL, PICTURE, RECTANGLE, layer, ringed
+from tests.figures import CELL, EVERY, PICTURE, cell_at, lit, picked
 
 
 def explainer(example=None):
     """What pointing at a cell says."""
     matrices = matrices_of(example)
-    return lambda key, i, j: tooltip(matrices[key], i, j)
+    return lambda key, i, j: said_of(matrices[key], i, j)
 
 
 EXPLAIN = explainer()
-RINGED = ringed(".st-key-pipeline")
 
 
 def figure(tab):
@@ -23,12 +23,8 @@ def figure(tab):
     return tab.settled()
 
 
-def sentences(*cells):
-    return sorted(EXPLAIN(*cell) for cell in cells)
-
-
 def point_at(tab, *cell):
-    tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(EXPLAIN(*cell), exact=True).first.hover()
+    tab.page.locator(cell_at(".st-key-pipeline", *cell)).hover()
 
 
 def test_pointing_lights_what_made_a_number_without_asking_the_server(visit):
@@ -38,21 +34,19 @@ def test_pointing_lights_what_made_a_number_without_asking_the_server(visit):
     row, column = [("q", 4, c) for c in (0, 1)], [("k_transposed", c, 1) for c in (0, 1)]
     key = [("k", 1, c) for c in (0, 1)]
     same = [(stage, 4, 1) for stage in ("scores", "scaled", "masked", "weights")]
-    assert tab.page.evaluate(RINGED) == sentences(*row, *column, *key, *same)
-    assert tab.page.get_by_text(EXPLAIN("scores", 4, 1)).first.is_visible()
+    assert lit(tab.page, ".st-key-pipeline") == sorted([*row, *column, *key, *same])
+    assert tab.page.locator(".st-key-pipeline output").inner_text() == EXPLAIN("scores", 4, 1)
     tab.page.mouse.move(5, 5)
-    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
+    assert not lit(tab.page, ".st-key-pipeline")
     point_at(tab, "weights", 2, 0)
-    ringed = tab.page.evaluate(RINGED)
-    for cell in [("v", 0, 0), ("v", 1, 1), ("v", 2, 0), ("weights", 2, 1), ("output", 2, 0)]:
-        assert EXPLAIN(*cell) in ringed
-    assert EXPLAIN("v", 3, 0) not in ringed
+    ringed = lit(tab.page, ".st-key-pipeline")
+    assert {("v", 0, 0), ("v", 1, 1), ("v", 2, 0), ("weights", 2, 1), ("output", 2, 0)} <= {*ringed}
+    assert ("v", 3, 0) not in ringed
     assert len(tab.sent) == before
 
 
 def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone_and_with_shift_turn_the_pages(visit):
     tab = figure(visit().open("?hide=code"))
-    in_place = tab.marked(f".st-key-pipeline {PICTURE}")
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**step=x**")
     tab.page.keyboard.press("ArrowRight")
@@ -64,7 +58,6 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone_and_with_shi
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**d_k=3**")
     assert "step=x" in tab.page.url
-    assert in_place()
     tab.page.locator(".st-key-d_k input").blur()
     for here, after in (("tokens", "Dot product"), ("dot_product", "Q, K, V")):
         tab.page.keyboard.press("Shift+ArrowRight")
@@ -77,41 +70,30 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone_and_with_shi
     assert tab.page.get_by_text("The code that ran").count() == 0
 
 
-WATCH = """() => {
-  const befores = new Map()
-  window.timesDrawn = () => [...befores].map(([mark, before]) => new Set([...before, mark.getAttribute('d')]).size - 1)
-  new MutationObserver(changes => changes.forEach(({target, oldValue}) =>
-    befores.set(target, [...befores.get(target) ?? [], oldValue])
-  )).observe(document.querySelector('.st-key-pipeline PICTURE'),
-    {subtree: true, attributeFilter: ['d'], attributeOldValue: true})
-}""".replace("PICTURE", PICTURE)
-
-
-def test_other_sizes_move_the_cells_that_are_there_and_draw_each_once(visit):
-    """Also where the picture itself becomes lower: its box has its new size when the numbers come."""
+def test_other_numbers_come_into_the_tables_that_are_there_and_other_sizes_keep_ones_place(visit):
     tab = figure(visit(viewport={"width": 1366, "height": 768}).open("?example=journey&picture=steps&d_k=4"))
-    in_place = tab.marked(f".st-key-pipeline {layer('numbers')} text")
-    height = tab.page.locator(f".st-key-pipeline {PICTURE}").bounding_box()["height"]
-    tab.page.evaluate(WATCH)
-    tab.page.locator(".st-key-d_k input").focus()
-    tab.page.keyboard.press("ArrowRight")
-    tab.page.wait_for_url("**d_k=5**")
-    tab.settled().page.wait_for_function(
-        f"before => document.querySelector('.st-key-pipeline {PICTURE}').getBoundingClientRect().height < before - 1",
-        arg=height,
-    )
-    drawn = tab.page.evaluate("() => window.timesDrawn()")
-    assert len(drawn) > 300 and max(drawn) == 1
+    in_place = tab.marked(f".st-key-pipeline {PICTURE}")
+    number = tab.page.locator(cell_at(".st-key-pipeline", "weights", 4, 2))
+    before = number.inner_text()
+    tab.page.locator(".st-key-scaling label").click()
+    expect(number).not_to_have_text(before)
     assert in_place()
+    number.focus()
+    tab.page.locator(cell_at(".st-key-pipeline", "weights", 4, 2)).press("Enter")
+    tab.page.wait_for_selector(".st-key-clicked_0")
+    assert picked(tab.page, ".st-key-pipeline") == [("weights", 4, 2)]
+    tab.page.locator(".st-key-d_k input").press("ArrowRight")
+    tab.page.wait_for_url("**d_k=5**")
+    tab.page.locator(cell_at(".st-key-pipeline", "q", 0, 4)).wait_for()
+    assert picked(tab.page, ".st-key-pipeline") == [("weights", 4, 2)]
 
 
 @pytest.mark.slow
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
     tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))
     explain = explainer(Example(d_k=5, causal=False, seed=3))
-    assert (
-        tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(explain("scores", 5, 5), exact=True).count() == 1
-    )
+    point_at(tab, "scores", 5, 5)
+    assert tab.page.locator(".st-key-pipeline output").inner_text() == explain("scores", 5, 5)
     assert tab.page.get_by_role("dialog").count() == 0
 
 
@@ -122,21 +104,18 @@ def test_a_repaired_link_says_so_and_stays_repaired(visit):
     assert "abc" not in tab.page.url
 
 
-# For each number in a coloured cell: the contrast between its colour and the colour of the cell under it.
-CONTRASTS = """() => {
-    const rgb = colour => { const c = document.createElement('canvas').getContext('2d'); c.fillStyle = colour;
-        c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+# For each number in a coloured cell: the contrast between its colour and the colours of the cell behind it.
+CONTRASTS = f"""() => {{
+    const rgb = colour => {{ const c = document.createElement('canvas').getContext('2d'); c.fillStyle = colour;
+        c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3); }};
     const light = colour => rgb(colour).map(v => v / 255)
         .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
         .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const svg = document.querySelector('.st-key-pipeline PICTURE');
-    const drawn = [...svg.querySelectorAll('RECTANGLE')].filter(p => p.getAttribute('fill-opacity') !== '0');
-    const fills = drawn.map(path => path.getAttribute('fill'));
-    const number = [...svg.querySelectorAll('text')].find(text => /^[0-9−]/.test(text.textContent));
-    const ink = light(number.getAttribute('fill'));
-    return [...new Set(fills)].filter(f => f && f !== 'transparent' && f !== 'none').map(light)
-        .map(cell => (Math.max(ink, cell) + 0.05) / (Math.min(ink, cell) + 0.05));
-}""".replace("PICTURE", PICTURE).replace("RECTANGLE", RECTANGLE)
+    const numbers = {EVERY}('.number', document.querySelector('.st-key-pipeline'));
+    const pairs = numbers.map(one => [one, one.parentElement].map(part => getComputedStyle(part)))
+        .map(([number, cell]) => [light(number.color), light(cell.backgroundColor)]);
+    return pairs.map(([ink, cell]) => (Math.max(ink, cell) + 0.05) / (Math.min(ink, cell) + 0.05));
+}}"""
 
 
 def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit):
@@ -153,6 +132,8 @@ def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit):
             && document.querySelector('.st-key-pipeline').getBoundingClientRect().width <= width""",
             arg=[width, scheme],
         )
-        figure(tab).page.wait_for_function(f"() => ({CONTRASTS})().every(contrast => contrast >= 4.5)")
+        figure(tab).page.wait_for_function(
+            f"() => (found => found.length && found.every(contrast => contrast >= 4.5))(({CONTRASTS})())"
+        )
     box = tab.page.locator(f".st-key-pipeline {PICTURE}").bounding_box()
     assert box["width"] <= 390 < box["height"], "on a phone the matrices stand below each other"

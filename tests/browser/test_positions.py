@@ -1,12 +1,11 @@
 """What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
 
 from attention_core.measured.permutation import random_permutation
-from attention_ui.figures.matrices.matrices import said
 from lessons.example.example import Example, run_example
 from lessons.model.positions.lesson import Choices, screen
-from tests.figures import CELL, PICTURE, layer, ringed
+from tests.figures import CELL, EVERY, cell_at, lit
 
-RINGED = ringed(".st-key-positions_figure")
+FIGURE = ".st-key-positions_figure"
 
 
 def test_pointing_lights_the_same_token_in_both_orders_without_asking_the_server(visit):
@@ -16,14 +15,8 @@ def test_pointing_lights_the_same_token_in_both_orders_without_asking_the_server
     before = len(tab.sent)
     order = random_permutation(6, 0)
     own, then, first, gap = screen(run_example(Example()), 0, Choices(order)).figures[0].matrices
-    same = {said(m.step(2, 1)) for m in (then, first, gap)} | {said(own.step(order[2], 1))}
-    cell = (
-        tab.page.locator(f".st-key-positions_figure {PICTURE}").get_by_label(said(first.step(2, 1)), exact=True).first
-    )
-    cell.hover()
-    tab.page.wait_for_function(f"() => ({RINGED})().length === 4")
-    ringed = tab.page.evaluate(RINGED)
-    assert set(ringed) == same
+    tab.page.locator(cell_at(FIGURE, first.key, 2, 1)).hover()
+    assert lit(tab.page, FIGURE) == sorted([*((m.key, 2, 1) for m in (then, first, gap)), (own.key, order[2], 1)])
     assert len(tab.sent) == before
 
 
@@ -41,11 +34,10 @@ def test_another_shuffle_is_in_the_address_and_comes_back_with_it(visit):
 def test_the_names_of_long_words_stay_clear_of_the_numbers_before_them(visit):
     text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)
     tab = visit().open(f"positions?example=sentence&text={text}")
-    tab.page.wait_for_selector(f".st-key-positions_figure {layer('rows')} text")
-    boxes = f"""kind => [...document.querySelectorAll(`.st-key-positions_figure {layer("${kind}")} text`)]
-        .filter(text => text.textContent).map(text => text.getBoundingClientRect())
-        .map(box => [box.left, box.right, box.top, box.bottom])"""
-    names, numbers = (tab.settled().page.evaluate(boxes, kind) for kind in ("rows", "numbers"))
+    tab.page.wait_for_selector(f"{FIGURE} {CELL}")
+    boxes = f"""selector => {EVERY}(selector, document.querySelector('{FIGURE}'))
+        .map(text => text.getBoundingClientRect()).map(box => [box.left, box.right, box.top, box.bottom])"""
+    names, numbers = (tab.settled().page.evaluate(boxes, kind) for kind in ("th[scope=row]:not(.nameless)", ".number"))
     assert len(names) >= 24
     assert len(numbers) == 4 * 12 * 2, "no difference is too long for its cell: they are in one unit"
     met = [

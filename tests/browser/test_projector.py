@@ -1,7 +1,7 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
 from attention_ui.contents import CONTENTS
-from tests.figures import CONTROLS, FIGURE_BOX, LETTERS, PICTURE, SLIDER
+from tests.figures import CONTROLS, EVERY, FIGURE_BOX, LETTERS, PICTURE, SLIDER
 from tests.first_views import QUESTION_BESIDE, measure
 
 LEAST = 18  # pixels
@@ -18,7 +18,7 @@ SMALLER = f"""least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3,
     .map(one => one.textContent)"""
 
 
-LETTERS_IN_FIGURES = f"""() => [...document.querySelectorAll('{LETTERS}')]
+LETTERS_IN_FIGURES = f"""() => {EVERY}('{LETTERS}')
     .filter(one => one.textContent.trim() && one.getBoundingClientRect().width)
     .map(one => parseFloat(getComputedStyle(one).fontSize))"""
 LINES_OF_TOPIC = """() => {
@@ -107,18 +107,18 @@ def test_a_film_shows_its_matrices_or_its_curves_and_stays_in_view_once_it_can_b
 
 def test_a_key_goes_on_to_the_next_part_of_a_figure_and_after_the_last_to_the_first(visit):
     tab = visit(viewport={"width": 1280, "height": 720}).open("dot_product?large=true&cover=false&example=meanings")
-    titles = tab.page.locator(f".st-key-stage {LETTERS}[font-weight=bold]")
+    titles = tab.page.locator(".st-key-stage caption span")
     tab.page.wait_for_selector(f".st-key-stage {PICTURE}")
     shown = []
     for part in ("1 / 2", "2 / 2", "1 / 2"):
         tab.page.get_by_text(part, exact=True).wait_for()
         tab.settled()
-        shown.append(titles.all_text_contents())
+        shown.append(titles.all_inner_texts())
         box = tab.page.locator(f".st-key-stage {PICTURE}").bounding_box()
         assert box["y"] + box["height"] <= 720 and box["x"] + box["width"] <= 1280
         tab.page.keyboard.press("ArrowDown")
-    assert shown[0] == ["query: a row of X", "keys", "score"]
-    assert shown[1] == ["weight", "values", "weight × value", "output: their sum"] and shown[2] == shown[0]
+    assert shown[0] == ["query", "keys", "score"]
+    assert shown[1] == ["weight", "values", "weight × value", "output"] and shown[2] == shown[0]
 
 
 def test_nothing_is_too_small_for_the_back_row(visit, whole):

@@ -3,22 +3,21 @@
 from overview_cells import matrices_of
 from playwright.sync_api import expect
 
-from attention_ui.figures.matrices.matrices import tooltip
+from attention_ui.figures.matrices.tables import said_of
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example
 from lessons.screen import equation
-from tests.figures import CELL, PICTURE, ringed
+from tests.figures import CELL, PICTURE, cell_at, picked
 
 
 def explainer(example=None):
     """What pointing at a cell says."""
     matrices = matrices_of(example)
-    return lambda key, i, j: tooltip(matrices[key], i, j)
+    return lambda key, i, j: said_of(matrices[key], i, j)
 
 
 EXPLAIN = explainer()
 LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
-RINGED = ringed(".st-key-pipeline")
 
 
 def figure(tab):
@@ -26,8 +25,8 @@ def figure(tab):
     return tab.settled()
 
 
-def cell(tab, *place, explain=EXPLAIN):
-    return tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(explain(*place), exact=True).last
+def cell(tab, *place):
+    return tab.page.locator(cell_at(".st-key-pipeline", *place))
 
 
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -67,30 +66,25 @@ def test_a_click_on_a_number_shows_its_arithmetic_and_the_picture_stays(visit):
     shows(tab, "scores", 4, 1)
     assert tab.page.get_by_text("score of “journey” for “one”: query · key", exact=True).is_visible()
     tab.page.mouse.move(5, 5)
-    tab.page.wait_for_function(
-        f"label => JSON.stringify(({RINGED})()) === JSON.stringify([label])", arg=EXPLAIN("scores", 4, 1)
-    )
+    assert picked(tab.page, ".st-key-pipeline") == [("scores", 4, 1)], "it keeps its ring"
     cell(tab, "output", 2, 1).click()
     shows(tab, "output", 2, 1)
     pointing_asks_nobody(tab)
-    cell(tab, "output", 2, 1).dblclick()
-    tab.page.mouse.move(5, 5)
-    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
-    tab.settled()
-    shows(tab, "output", 2, 1)
+    cell(tab, "output", 2, 1).press("ArrowLeft")
+    tab.page.keyboard.press("Enter")
+    shows(tab, "output", 2, 0)
+    assert picked(tab.page, ".st-key-pipeline") == [("output", 2, 0)]
     assert stays()
 
 
-def test_the_arithmetic_follows_a_slider_and_the_picture_changes_in_place(visit):
+def test_the_arithmetic_follows_a_slider(visit):
     tab = figure(visit().open())
-    stays = mark(tab)
     cell(tab, "scaled", 2, 2).click()
     shows(tab, "scaled", 2, 2)
     tab.page.locator(".st-key-d_k input").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**d_k=3**")
     shows(tab, "scaled", 2, 2, example=Example(d_k=3))
-    assert stays()
 
 
 def test_without_a_mouse_the_selectors_reach_a_number(visit):
@@ -109,3 +103,28 @@ def test_without_a_mouse_the_selectors_reach_a_number(visit):
     expect(options).to_have_count(1)  # the list follows what is typed a moment later
     tab.page.keyboard.press("Enter")
     shows(tab, "weights", 3, 0)
+
+
+A_PLAN = """() => {
+    const [place, button] = ['div', 'button'].map(name => document.createElement(name))
+    place.className = 'st-key-plan_next'
+    button.addEventListener('click', () => window.stepped = (window.stepped ?? 0) + 1)
+    place.append(button)
+    document.body.append(place)
+}"""
+
+
+def test_an_arrow_in_a_figure_goes_to_the_next_number_and_takes_no_step_of_the_page_or_of_a_plan(visit):
+    tab = figure(visit().open("?step=scores"))
+    here = tab.page.url
+    tab.page.evaluate(A_PLAN)
+    cell(tab, "scores", 2, 1).focus()
+    for key, place in (("ArrowRight", (2, 2)), ("ArrowDown", (3, 2)), ("Home", (3, 0)), ("ArrowLeft", (3, 0))):
+        tab.page.keyboard.press(key)
+        expected = ("scores", *place) if key != "ArrowLeft" else ("q", 3, 1)
+        expect(cell(tab, *expected)).to_be_focused()
+    tab.page.wait_for_timeout(300)
+    assert tab.page.url == here and tab.page.evaluate("window.stepped ?? 0") == 0
+    cell(tab, "q", 3, 1).blur()
+    tab.page.keyboard.press("ArrowRight")
+    assert tab.page.evaluate("window.stepped") == 1

@@ -3,19 +3,22 @@
 import time
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.figures import CHECK_BOX, CONTROLS, LETTERS, MENU, PICTURE, RULE, SLIDER, SYMBOL
+from tests.figures import CHECK_BOX, EVERY, LETTERS, MENU, PICTURE, SLIDER, TABLE_CELL
+from tests.figures import FILM as MOVING
 
-FILM = f".st-key-run {PICTURE}"
+FILM = f".st-key-run {MOVING}"
 SLOW = "steps=5000&layers=3&features=32&batch=64"  # some seconds a quarter
 SHORT = "task=Copy the first&steps=200"
 SEEN = f"""() => {{
-    const svg = document.querySelector('{FILM}');
-    const all = (what, name) => [...svg.querySelectorAll(what)].map(part => part.getAttribute(name)).join();
-    return {{heads: all('{SYMBOL}', 'd'), mark: all('{RULE}', 'transform'),
-            sentence: svg.textContent.match(/After .*?(?=layer)/)[0]}};
+    const [film] = {EVERY}('{MOVING}', document.querySelector('.st-key-run'));
+    const shares = [...film.querySelectorAll('{TABLE_CELL}')].map(cell => cell.style.getPropertyValue('--share'));
+    return {{heads: shares.join(), mark: film.querySelector('.now').textContent,
+            sentence: film.querySelector('.said').textContent}};
 }}"""
-MOMENT = f"() => parseInt(document.querySelector('.st-key-run {SLIDER}').value)"
+MOMENT = f"() => {EVERY}('input[type=range]', document.querySelector('.st-key-run'))[0].valueAsNumber"
+PLAYS = f"() => {EVERY}('{CHECK_BOX}', document.querySelector('.st-key-run'))[0].checked"
 
 
 def updates(tab):
@@ -69,12 +72,12 @@ def played(tab, query=SHORT):
 def wait_for_end(tab):
     last = int(part(tab, SLIDER).get_attribute("max"))
     tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
-    tab.page.wait_for_function(f"() => !document.querySelector('.st-key-run {CHECK_BOX}').checked")
+    tab.page.wait_for_function(f"() => !({PLAYS})()")
 
 
 def test_it_starts_moves_pauses_steps_and_resets(visit):
     tab = opened(visit(), SLOW)
-    in_place = tab.marked(f".st-key-run {PICTURE}")
+    in_place = tab.marked(FILM)
     untrained, sample = tab.page.evaluate(SEEN), tab.page.locator("code").first.inner_text()
     press(tab, "Start")
     wait_for_updates(tab, 20)
@@ -84,7 +87,7 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     assert 1 <= drawn < 1250
     wait_for_updates(tab, drawn)  # progress goes on while the picture of the beginning stands
     assert in_place()
-    assert part(tab, f"{CONTROLS} *").count() == 0, "the present moment alone"
+    assert part(tab, SLIDER).count() == 0, "the present moment alone"
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
     tab.settled()
@@ -99,7 +102,6 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     tab.page.wait_for_function("() => document.querySelector('[data-testid=stProgress]').innerText.startsWith('0 ')")
     part(tab, SLIDER).wait_for(state="detached")
     tab.settled()
-    tab.page.locator(f".st-key-run {RULE}").first.wait_for(state="attached")
     assert tab.page.evaluate(SEEN) == untrained
 
 
@@ -108,7 +110,7 @@ def test_the_picture_is_drawn_anew_after_a_quarter(visit):
     tab = opened(visit(), SLOW)
     press(tab, "Start")
     tab.page.wait_for_function(f"() => parseInt(({SEEN})().sentence.split(' ')[1]) >= 1250", timeout=60_000)
-    assert part(tab, f"{CONTROLS} *").count() == 0 and updates(tab) < 5000, "it is trained still"
+    assert part(tab, SLIDER).count() == 0 and updates(tab) < 5000, "it is trained still"
     press(tab, "Pause")
     tab.settled()
 
@@ -224,7 +226,7 @@ def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the
     tab.page.keyboard.press("Home")
     tab.page.wait_for_function(f"() => ({SEEN})().sentence.startsWith('After 0 ')")
     beginning = tab.page.evaluate(SEEN)
-    for what in ("heads", "mark", "sentence"):
+    for what in ("heads", "sentence"):
         assert len({seen[what] for seen in (beginning, between, end)}) == 3, what
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_function(f"() => !({SEEN})().sentence.startsWith('After 0 ')")
@@ -242,27 +244,25 @@ def test_one_goes_to_the_moment_at_which_a_head_formed_and_a_click_leaves_a_head
     assert 0 < step < 120 and jump.locator("option").nth(1).inner_text().endswith("previous-token head")
     jump.select_option(index=1)
     tab.page.wait_for_function(f"() => ({MOMENT})() < {last}")
-    formed = tab.page.evaluate(MOMENT)
     assert said_moment(tab) == step
     assert "previous-token head formed" in tab.page.locator(FILM).text_content()
     part(tab, SLIDER).focus()
     tab.page.keyboard.press("End")
     tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
-    tab.page.locator(f"{FILM} text:text-is('previous-token head')").click()
-    tab.page.wait_for_function(f"() => ({MOMENT})() === {formed}")
     assert len(tab.sent) == sent, "nothing asks the server"
     left_out_and_brought_back(tab)
 
 
 def left_out_and_brought_back(tab):
     """By clicks on the map of a head and on its title."""
-    title = tab.page.locator(f"{FILM} [class*=titles] text")
-    masked = tab.page.locator(f"{FILM} [class*=masked] path").first
-    for clicked in (title, masked, masked, title):
-        out = title.text_content().endswith(": left out")
-        clicked.click(force=True)  # of a text, its letters leave gaps
-        tab.page.locator(f"{FILM} text:text('without')").wait_for(state="detached" if out else "visible")
-        assert title.text_content() == "layer 1, head 1" + ("" if out else ": left out")
+    title = tab.page.locator(f"{FILM} caption").first
+    number = tab.page.locator(f"{FILM} {TABLE_CELL}").nth(7)
+    without = tab.page.locator(f".st-key-loss {LETTERS}", has_text="without")
+    for clicked in (title, number, number, title):
+        out = ": left out" in title.inner_text()
+        clicked.click()
+        without.first.wait_for(state="detached" if out else "visible")
+        expect(title.locator("span")).to_have_text("layer 1, head 1" + ("" if out else ": left out"))
         pressed = tab.page.locator(".st-key-left_out [data-selected=true]")
         pressed.wait_for(state="detached" if out else "visible")
         tab.settled()
@@ -272,7 +272,7 @@ def left_out_and_brought_back(tab):
 def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
     tab = played(visit(), "task=previous&steps=120")
     button = tab.page.locator(".st-key-left_out button", has_text="layer 1, head 1")
-    without = tab.page.locator(f"{FILM} text:text('without')")
+    without = tab.page.locator(f".st-key-loss {LETTERS}", has_text="without")
     button.focus()
     tab.page.keyboard.press("Enter")
     without.wait_for()
@@ -294,9 +294,8 @@ def test_the_picture_keeps_its_size_while_the_film_moves(visit):
         tab.page.keyboard.press(key)
         tab.page.wait_for_timeout(150)
         box = tab.page.locator(FILM).bounding_box()
-        parts = tab.page.evaluate(
-            f"() => [...document.querySelectorAll('.st-key-run {LETTERS}')]"
-            ".map(text => text.getBoundingClientRect().right)"
+        parts = tab.page.locator(f"{FILM} :is(p, caption, label)").evaluate_all(
+            "found => found.map(one => one.getBoundingClientRect().right)"
         )
         assert max(parts) <= box["x"] + box["width"] + 1
         sizes.add((box["width"], box["height"]))
@@ -333,13 +332,13 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
 
     never_sideways()
     if width > 1000:
-        for figure in ("matrices_group", "concat_1_concat_1_concat_0_group"):  # the heads and the loss
-            box = tab.page.locator(f"{FILM} g.{figure}").bounding_box()
+        for figure in (FILM, f".st-key-loss {PICTURE}"):
+            box = tab.page.locator(figure).bounding_box()
             assert box["y"] + box["height"] <= height, "the figures are above the fold"
     press(tab, "Start")
     part(tab, SLIDER).wait_for()
     never_sideways()
-    said = tab.page.locator(f"{FILM} text", has_text="After 40 training steps").bounding_box()
+    said = tab.page.locator(f"{FILM} .said", has_text="After 40 training steps").bounding_box()
     assert said["x"] + said["width"] <= width, "what is said of the moment is seen whole"
     if width > 1000:
         start = tab.page.get_by_role("button", name="Reset", exact=True).bounding_box()
@@ -372,8 +371,8 @@ def test_both_runs_of_a_question_stand_side_by_side(visit):
     tab.page.get_by_text("Only the first has learned it.").wait_for(timeout=60_000)  # on a busy machine
     for key in ("runfirst", "run"):
         part(tab, SLIDER, key).wait_for()
-        film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (f" {PICTURE}", ""))
+        film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (f" {MOVING}", ""))
         assert film["width"] <= room["width"], "each film has room in its half"
-        assert tab.page.locator(f".st-key-{key} {PICTURE}").count() == 1
+        assert tab.page.locator(f".st-key-{key} {MOVING}").count() == 1
     assert "task=reverse" in tab.page.url
     assert "train_positions=none" in tab.page.url

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.client import Session
 from benchmarks.servers import OURS, Server, is_healthy
-from tests.figures import FIGURE_KIND
+from tests.figures import TABLES_KIND
 
 
 def picture(session):
@@ -64,7 +64,7 @@ def bystander(server):
         async with Session(server.port) as other:
             await other.open("projections", "example=sentence&text=one+two&seed=7")
             assert other.exceptions == []
-            assert other.elements(FIGURE_KIND)
+            assert other.elements(TABLES_KIND)
             return picture(other)
 
     before = finish_apart(look())

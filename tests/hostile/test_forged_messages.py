@@ -8,7 +8,7 @@ import pytest
 import websockets
 
 from benchmarks.client import Session
-from tests.figures import FIGURE_KIND
+from tests.figures import FIGURE_KIND, TABLES_KIND
 
 HUGE = "x" * 100_000
 BESIDE = 20.0  # seconds a slow machine may take to answer
@@ -29,6 +29,7 @@ PICKS = [
     *("x", 7, [], [1], {"cell_tag": 1}, [{}], [{"cell_tag": ["|x 0,0|"]}]),
     *([{"cell_tag": tag}] for tag in ("|weights 9999,9999|", "|<b>no</b> 0,0|", HUGE)),
 ]
+CELLS = [[], [1, 2, 3], ["x"], ["weights", 9999, 9999], ["<b>no</b>", 0, 0], [HUGE, 0, 0], ["x", True, 0], ["x", -1, 0]]
 SELECTIONS = [json.dumps({"selection": {"pick": pick}}) for pick in PICKS]
 ANSWER = {"exercise": "scores", "seed": 0, "code": "x", "answer": "{}"}
 PARTS = [  # what the frames of the exercises and of the progress send
@@ -54,7 +55,12 @@ VALUES = {
     "text_input": ("string_value", TEXTS),
     "text_area": ("string_value", TEXTS),
     FIGURE_KIND: ("string_value", SELECTIONS),
-    "bidi_component": ("json_value", [json.dumps({"known": part, "sent": part}) for part in PARTS] + MISSHAPEN),
+    TABLES_KIND: (
+        "json_value",
+        [json.dumps({"known": part, "sent": part, "picked": part}) for part in PARTS]
+        + [json.dumps({"picked": cell}) for cell in CELLS]
+        + MISSHAPEN,
+    ),
 }
 WRONG_KINDS = [
     ("string_value", HUGE),

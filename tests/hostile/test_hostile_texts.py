@@ -5,6 +5,7 @@ import threading
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.chromium import SETTLED
 from tests.figures import CHECK_BOX, MENU, PICTURE
@@ -132,7 +133,7 @@ def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, tab, listener, t
         play.wait_for()
         tab.locator(f".st-key-run {MENU}").first.select_option("40")  # moments a second
         tab.get_by_text("After 60 training steps, it writes", exact=True).wait_for()
-        tab.wait_for_function(f"() => !document.querySelector('.st-key-run {CHECK_BOX}').checked")
+        expect(play).not_to_be_checked()
         assert_only_text(tab, listener, what)
 
 

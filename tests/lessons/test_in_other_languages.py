@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from screens import sentences, words
 from test_every_screen import LESSONS, file_of
 
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.tables import tables_of
 from lessons.example.example import Example, run_example
 from lessons.screen import Matrices, Message, equation, render
 from words import speaking
@@ -34,7 +34,7 @@ def test_all_that_a_screen_says_can_be_said(lesson, code):
                 assert render(sentence)
             for figure in screen.figures:
                 if isinstance(figure, Matrices):
-                    assert matrices_table(figure, Layout(figure), numbered=True)
+                    assert tables_of(figure)
             for number in range(QUESTIONS_ASKED if screen.ask else 0):
                 question = screen.ask(number)
                 assert all(map(render, words(question)))

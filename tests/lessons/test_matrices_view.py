@@ -16,7 +16,6 @@ from test_output import ORACLE as OUTPUT
 from test_output import role, visible, weights_of
 
 from attention_core.one_head.attention import AttentionTrace
-from attention_ui.figures.matrices.matrices import Layout
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.screen import number, percent, render_all
@@ -183,21 +182,15 @@ def test_matrices_of_later_steps_are_frames():
         assert figure.first in drawn[stage]
 
 
-@pytest.mark.parametrize("d_k", [1, 3, 8])
-@pytest.mark.parametrize("text", ["a", "a b c d e f g h i j k l"])
-def test_products_stand_where_their_factors_meet_and_never_overlap(d_k, text):
+def test_products_stand_where_their_factors_meet():
     places = {
-        p.matrix.key: p for p in Layout(at(source="sentence", text=text, d_k=d_k, d_v=7, d_model=11).figures[0]).places
+        matrix.key: (row, column)
+        for row, band in enumerate(at(source="sentence", text="a b").figures[0].bands)
+        for column, matrix in enumerate(band)
+        if matrix is not None
     }
-    assert places["k_transposed"].left == places["scores"].left
-    assert places["q"].top == places["scores"].top
-    assert places["v"].left == places["output"].left
-    taken = set()
-    for place in places.values():
-        rows, columns = place.matrix.values.shape
-        mine = {(place.left + j, place.top + i) for i in range(rows) for j in range(columns)}
-        assert not mine & taken
-        taken |= mine
+    assert places["k_transposed"][1] == places["scores"][1] and places["q"][0] == places["scores"][0]
+    assert places["v"][1] == places["output"][1] and places["weights"][0] == places["output"][0]
 
 
 def test_a_single_token_under_the_mask_is_not_said_to_be_without_one():

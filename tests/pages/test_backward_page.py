@@ -51,7 +51,7 @@ def test_a_cold_link_opens_every_view_with_its_choice(view):
     drawn = [figure for figure in made.figures if isinstance(figure, Matrices | Curves)]
     for index, figure in enumerate(drawn):
         assert chart(at, index)[0]["name of the figure"] == render(figure.name)
-        assert chart(at, index)[2] == render_all(figure.notice)
+        assert chart(at, index)[2] in (None, render_all(figure.notice))
     said = " ".join(texts(at))
     assert all(render(sentence) in said for figure in made.figures for sentence in figure.notice)
 

@@ -20,8 +20,8 @@ LESSONS = [
 
 
 def told(at, plain):
-    """What is said of the figures of an uncovered page, as far as this one says it too."""
-    return {said for _, _, said in charts(plain)} & set(texts(at))
+    """What is said in the charts of an uncovered page, as far as this one says it too."""
+    return {said for _, _, said in charts(plain) if said} & set(texts(at))
 
 
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
@@ -32,7 +32,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
     assert not plain.toggle(key="cover").value and at.toggle(key="cover").value
     assert any(WAITING in line for line in texts(at)) and not told(at, plain)
     for _, tables, said in charts(at):
-        assert WAITING in said
+        assert WAITING in said if said else tables["covered"]
         for row in tables.get("cells", []):
             if row["cell_tag"] and row["cell_tag"].strip("|").split()[0] != "x":
                 assert row["kind"] in ("ghost", "masked") and (row["v"], row["text"], row["say"]) == (None, "", "")
@@ -48,8 +48,8 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
 def test_captions_can_be_left_to_the_class(lesson, query):
     plain, at = (open_page(page_of(lesson), hide=hide, **query) for hide in ("edit", "caption"))
-    assert not told(at, plain) and (told(plain, plain) or query.get("parity") == "levels")
-    assert all(said == "What to notice is left for you to find." for _, _, said in charts(at))
+    assert not told(at, plain) and (set(texts(plain)) - set(texts(at)) or query.get("parity") == "levels")
+    assert {said for _, _, said in charts(at)} <= {None, "What to notice is left for you to find."}
     assert [tables.get("cells") for _, tables, _ in charts(at)] == [
         tables.get("cells") for _, tables, _ in charts(plain)
     ]

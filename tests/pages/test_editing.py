@@ -31,8 +31,7 @@ def shown(at, key, shape):
 
 def marked(at):
     """The cells that carry a mark."""
-    places = {(row["gx"], row["gy"]) for row in table(at) if row["kind"] == "changed"}
-    return {row["cell_tag"].strip("|") for row in table(at) if row["cell_tag"] and (row["gx"], row["gy"]) in places}
+    return {row["cell_tag"].strip("|") for row in table(at) if row["cell_tag"] and row["marked"]}
 
 
 def expected_marks(edits, keys, **choices):

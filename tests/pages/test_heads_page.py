@@ -5,7 +5,7 @@ import re
 import textwrap
 
 import pytest
-from visiting import ROOT, answer, cells, chart, charts, follow, in_drawer, open_page, source_shown, texts
+from visiting import ROOT, answer, cells, chart, charts, follow, in_drawer, open_page, pick, source_shown, texts
 
 from attention_core.measured.head_measures import total_variation
 from attention_core.model.weights import named_weights
@@ -90,7 +90,7 @@ def test_a_cold_visit_shows_all_heads_and_one_of_them_large():
     for head in range(2):
         shows(at, 0, f"map.{head}", trace.heads.weights[head])
     shows(at, 1, "map.0", trace.heads.weights[0])
-    assert chart(at)[2] == difference_caption(trace)
+    assert difference_caption(trace) in texts(at)
 
 
 def test_a_cold_deep_link_restores_every_control():
@@ -251,19 +251,18 @@ def test_of_a_wide_w_o_the_same_features_are_drawn_as_of_its_factor():
 # A click
 
 
-def click(at, tag):
-    at.session_state["heads_figure_chart"] = {"selection": {"pick": [{"cell_tag": tag}]}}
-    return at.run()
+def click(at, *cell):
+    return pick(at, "heads_figure", *cell)
 
 
 def test_a_click_on_a_small_map_shows_that_head_large_and_the_slider_goes_along():
     at, trace = open_heads(mh_heads=4), expected(n_heads=4)
-    click(at, "|map.2 3,1|")
+    click(at, "map.2", 3, 1)
     shows(at, 1, "map.2", trace.heads.weights[2])
     assert at.select_slider(key="mh_head").value == 3
     at.select_slider(key="mh_head").set_value(2).run()
     shows(at, 1, "map.1", trace.heads.weights[1])
-    click(at, "|map.9 0,0|")
+    click(at, "map.9", 0, 0)
     assert at.select_slider(key="mh_head").value == 4, "a head there is not any more: the nearest"
     click(at, "nonsense")
     assert not at.exception and at.select_slider(key="mh_head").value == 4
@@ -305,7 +304,7 @@ def test_dropout_shows_the_sums_of_the_rows_and_marks_what_was_dropped():
     shows(at, 0, "training.0", dropped.weights[0])
     shows(at, 0, "sum_rest", trace.heads.weights[0].sum(dim=-1, keepdim=True))
     shows(at, 0, "sum_training", dropped.weights[0].sum(dim=-1, keepdim=True))
-    marks = sum(row["kind"] == "changed" for row in chart(at)[1]["cells"])
+    marks = sum(row["marked"] for row in cells(at).values())
     assert marks == int(((dropped.weights[0] == 0) & trace.heads.visible[0]).sum()) > 0
     at.slider(key="mh_dropout").set_value(0).run()
     assert any("so nothing is dropped in training either." in line for line in texts(at))
@@ -363,7 +362,7 @@ def test_every_preset_opens_at_every_step(key, step):
         "dropout": lambda: dropout_caption(trace, 0),
     }
     assert captions.get(step, lambda: way_caption(step, trace))() in texts(at)
-    assert chart(at)[2] in texts(at)
+    assert chart(at)[2] in (None, *texts(at))
 
 
 @pytest.mark.parametrize("key", [key for key in HEADS_PRESETS if key != "sentence"])
@@ -410,7 +409,7 @@ def test_of_a_wide_matrix_the_first_features_of_every_head_are_drawn_with_their_
 @pytest.mark.parametrize("heads", [1, 8])
 def test_it_opens_with_any_sentence(step, text, heads):
     at = open_heads(example="sentence", text=text, mh_step=step, mh_heads=heads)
-    assert chart(at)[2] in texts(at)
+    assert chart(at)[2] in (None, *texts(at))
     assert not any("nan" in line for line in texts(at))
 
 

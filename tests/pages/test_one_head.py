@@ -1,7 +1,6 @@
 """The lessons on one head: what is drawn can be followed, and links restore it."""
 
 import inspect
-import itertools
 import math
 import re
 
@@ -221,10 +220,8 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
 def test_exactly_what_a_change_by_hand_reaches_is_marked(lesson, query):
     after, before = (open_lesson(lesson, **asked) for asked in (query, {**query, "edits": ""}))
     was, now = cells(before), cells(after)
-    rows = next(tables["cells"] for _, tables, _ in charts(after) if "cells" in tables)
-    marks = {(row["gx"], row["gy"]) for row in rows if row["kind"] == "changed"}
     changed = {key for key in now if now[key]["v"] != was[key]["v"]}
-    assert changed and {key for key in now if (now[key]["gx"], now[key]["gy"]) in marks} == changed
+    assert changed and {key for key in now if now[key]["marked"]} == changed
     remark = "Changed: it was"
     assert {key for key in now if remark in now[key]["say"]} == changed
     assert not [key for key in was if remark in was[key]["say"]]
@@ -237,14 +234,3 @@ def test_what_is_masked_reads_masked_and_never_a_number():
         f"{matrix} {i},{j}" for matrix, n in (("weight", 1), ("part", 2)) for i in range(2, 6) for j in range(n)
     }
     assert all("masked" in drawn[key]["say"] and drawn[key]["text"] == "" for key in masked)
-
-
-@pytest.mark.parametrize(
-    ("lesson", "query"), [("mask", {}), ("mask", {"masking": "late"}), ("scores", {}), ("dot_product", {"view": "all"})]
-)
-def test_titles_of_narrow_matrices_do_not_run_into_each_other(lesson, query):
-    at = open_lesson(lesson, example="sentence", text="one", d_model=1, **query)
-    rows = next(tables["cells"] for _, tables, _ in charts(at) if "cells" in tables)
-    titles = sorted((row["gx"], row["text"]) for row in rows if row["kind"] == "title")
-    for (left, text), (right, _) in itertools.pairwise(titles):
-        assert right - left >= 0.26 * len(text)

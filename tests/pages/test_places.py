@@ -4,10 +4,9 @@ import re
 from collections import Counter
 
 import pytest
-from visiting import chart, charts, open_page
+from visiting import charts, open_page
 
 from attention_ui.contents import CONTENTS
-from attention_ui.figures.matrices.grid import PLACES_IN_A_LINE, QUARTERS
 from attention_ui.link_rules import LINK_RULES
 
 VIEWS = {
@@ -52,11 +51,3 @@ def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
             for found_by in {"place", key}:
                 counted = Counter((row.get("frame", row.get("moment")), row[found_by]) for row in drawn)
                 assert not [place for place, count in counted.items() if count > 1], found_by
-            if table == "cells":
-                assert all(row["place"] == row["gy"] * PLACES_IN_A_LINE + int(QUARTERS * row["gx"]) for row in drawn)
-
-
-def test_every_figure_made_of_matrices_has_such_layers():
-    spec, tables, _ = chart(open_page())
-    kinds = set.union(*(kinds for table, _, kinds in layers_of_cells(spec) if table == "cells"))
-    assert {row["kind"] for row in tables["cells"]} <= kinds

@@ -36,7 +36,7 @@ def test_a_cold_link_opens_every_view_of_all_kinds(view, kind):
         assert at.number_input(key="shuffle").value == 3
         shown = [at.segmented_control(key=key).value for key in ("order_view", "positions", "order_mask")]
         assert shown == [view, kind, "causal"]
-        assert chart(at)[2] in texts(at)
+        assert chart(at)[2] in (None, *texts(at))
 
 
 def test_the_figure_holds_the_output_in_both_orders():
@@ -56,7 +56,7 @@ def test_the_figure_holds_the_output_in_both_orders():
             assert f"|then {i},{j}|" in table[f"own {order[i]},{j}"]["lights"]
     named = [row["text"] for row in chart(at)[1]["cells"] if row["kind"] in ("row", "axis")]
     moved = [tokens[old] for old in order]
-    assert named == ["queries ↓", *tokens, "queries ↓", *moved]
+    assert named == ["queries ↓", *tokens] + 3 * ["queries ↓", *moved]
 
 
 def test_weights_move_in_rows_and_columns():

@@ -48,7 +48,7 @@ def test_a_cold_link_opens_every_view(view):
     ):
         at = open_pytorch(parity=view, **example)
         assert at.segmented_control(key="parity").value == view
-        assert view == "levels" or chart(at)[2] in texts(at)
+        assert view == "levels" or chart(at)[2] in (None, *texts(at))
         if "mh_bias" in example:
             assert at.toggle(key="mh_bias").value and at.select_slider(key="mh_heads").value == 4
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from visiting import cells, follow, open_page, page_of
+from visiting import cells, follow, open_page, page_of, pick
 
 VIEWS = [
     ("positions", {}),
@@ -54,10 +54,9 @@ def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, q
 def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell):
     at = open_page(page_of(lesson), **query)
     assert not equations(at)
-    at.session_state[f"{figure}_chart"] = {"selection": {"pick": [{"cell_tag": f"|{cell}|"}]}}
-    at.run()
-    assert not at.exception
     matrix, place = cell.split()
+    pick(at, figure, matrix, *map(int, place.split(",")))
+    assert not at.exception
     assert equations(at)
     at.session_state["trace_open"] = True
     at.run()
@@ -68,7 +67,6 @@ def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell
 def test_a_click_into_a_figure_further_down_opens_its_arithmetic_beside_it():
     at = open_page("code/pytorch")
     assert not equations(at)
-    at.session_state["parity_figure_chart"] = {"selection": {"pick": [{"cell_tag": "|theirs 1,3|"}]}}
-    at.run()
+    pick(at, "parity_figure", "theirs", 1, 3)
     assert not at.exception
     assert result(at) == pytest.approx(cells(at)["theirs 1,3"]["v"], rel=2e-3)

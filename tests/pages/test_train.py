@@ -1,13 +1,15 @@
 """The training page as a visitor uses it."""
 
+import base64
 import threading
 import time
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import numpy as np
 import pytest
-from visiting import ROOT, chart, charts, open_page, texts
+from visiting import ROOT, charts, given_to, open_page, texts
 
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import recommended
@@ -40,32 +42,29 @@ def progress(at):
 
 
 def film(at, index=0):
-    """The tables of a film."""
-    return chart(at, index)[1]
+    """What the page hands to the browser of a film."""
+    return [given for given in given_to(at, "figures") if given["kind"] == "film"][index]
 
 
 def moments(at, index=0):
     """What is said of each moment of a film, in their order."""
-    return [": ".join(filter(None, (row["text"], row["rest"]))) for row in film(at, index)["said"]]
+    return [": ".join(filter(None, said)) for said in film(at, index)["said"]]
 
 
 def weights(at, moment=-1, index=0):
-    """The weights of all heads at one moment of a film, by their cells."""
-    cells = film(at, index)["cells"]
-    name = f"moment {range(len(moments(at, index)))[moment]}"
-    return {row["cell_tag"]: row[name] for row in cells if row["kind"] == "weight"}
+    """The weights of all heads at one moment of a film, in their order."""
+    told = film(at, index)
+    numbers = np.frombuffer(base64.b64decode(told["numbers"]), "<f4").reshape(len(told["said"]), -1)
+    return numbers[moment].tolist()
+
+
+def curve(at, name, index=0):
+    """The points of a curve beside a film."""
+    return [tables["curves"] for _, tables, _ in charts(at) if "curves" in tables][2 * index + (name == "progress")]
 
 
 def training_losses(at, index=0):
-    return [row["y"] for row in film(at, index)["loss_curves"] if row["style"] == "line"]
-
-
-def stands_at_its_end(at, index=0):
-    """Whether a film waits at its last moment; None where there is a single one."""
-    given = {param["name"]: param.get("value") for param in chart(at, index)[0]["params"]}
-    if "playing" not in given:
-        return None
-    return not given["playing"] and given["moment"] == len(moments(at, index)) - 1
+    return [row["y"] for row in curve(at, "loss", index) if row["style"] == "line"]
 
 
 def wait_for(at, condition, refreshes=200):
@@ -90,7 +89,7 @@ def wait_for_end(at, steps=60):
 def test_before_the_start_it_shows_the_untrained_model(at):
     assert progress(at) == "0 of 600 training steps"
     assert len(training_losses(at)) == 1
-    assert weights(at) and len(moments(at)) == 1 and stands_at_its_end(at) is None
+    assert weights(at) and len(moments(at)) == 1
     assert any("Untrained" in caption.value for caption in at.caption)
     assert not at.exception
 
@@ -107,8 +106,7 @@ def test_it_trains_to_the_end_and_is_a_film_then(at):
     steps = film_steps(run.recording.snapshot_steps(60))
     assert [int(said.split()[1]) for said in moments(at)] == steps and (steps[0], steps[-1]) == (0, 60)
     assert weights(at, 0) == untrained and weights(at, -1) != untrained
-    for curve in ("loss_moments", "progress_moments"):
-        assert [row["x"] for row in film(at)[curve]] == steps
+    assert len(film(at)["curve"]["heights"]) == len(film(at)["curve"]["said"]) == len(steps)
     assert not any("Untrained" in caption.value for caption in at.caption)
     assert at.button(key="start").disabled and at.button(key="pause").disabled and not at.button(key="reset").disabled
 
@@ -119,7 +117,6 @@ def test_the_last_moment_says_what_the_page_says(at):
     wait_for_end(at)
     sample = next(code.value for code in at.code)
     assert moments(at)[-1] == f"After 60 training steps, it writes: {sample}"
-    assert chart(at)[2] == moments(at)[-1], "the alternative text"
 
 
 def test_the_first_picture_after_start_shows_an_update(at, monkeypatch):
@@ -138,10 +135,9 @@ def test_while_it_trains_the_present_moment_alone_is_shown(at, monkeypatch):
         at.run()
         shown = progress(at), [said.split()[1] for said in moments(at)], len(training_losses(at))
         assert shown == (f"{here} of 400 training steps", [str(run.recording.snapshot(here).step)], here + 1)
-        assert stands_at_its_end(at) is None
     run.recording.record(400)
     at.run()
-    assert len(moments(at)) > 10 and stands_at_its_end(at)
+    assert len(moments(at)) > 10
 
 
 def test_after_a_pause_and_after_a_step_the_film_stands_at_the_present(at):
@@ -149,10 +145,10 @@ def test_after_a_pause_and_after_a_step_the_film_stands_at_the_present(at):
     at.button(key="start").click().run()
     wait_for(at, lambda at: int(progress(at).split()[0]) > 40)
     at.button(key="pause").click().run()
-    assert stands_at_its_end(at)
+    assert len(moments(at)) > 1
     here = int(progress(at).split()[0])
     at.button(key="one_step").click().run()
-    assert stands_at_its_end(at) and len(training_losses(at)) == here + 2
+    assert len(training_losses(at)) == here + 2
     assert at.session_state[RUN].position == here + 1
 
 
@@ -252,8 +248,9 @@ def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
 def test_attention_on_a_text_of_ones_choice(at):
     at.text_input(key="probe").set_value("wow! zoo").run()
     assert any("has never met ! z" in line for line in texts(at))
-    names = {row["text"] for row in film(at)["cells"] if row["kind"] in ("row", "axis")}
-    assert names == {"w", "o", "␣", "queries ↓", "keys →"}
+    axes = [table[axis] for table in film(at)["tables"]["matrices"] for axis in ("rows", "columns")]
+    assert {axis["name"] for axis in axes} == {"queries ↓", "keys →"}
+    assert {label for axis in axes for label in axis["labels"]} == {"w", "o", "␣"}
 
 
 @pytest.mark.parametrize("query", [{"steps": 10**9}, {"window": 0}, {"train_seed": "x"}, {"kind": "none"}])
@@ -396,7 +393,7 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert all(render(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
     assert not first.training and not second.training
-    assert sum("said" in tables for _, tables, _ in charts(at)) == 2, "a film for each"
+    assert film(at, 0) and film(at, 1), "a film for each"
 
 
 def test_a_page_looks_again_when_the_first_of_two_runs_has_moved(monkeypatch):
@@ -457,17 +454,17 @@ def test_one_press_leaves_a_head_out_and_another_brings_it_back(at):
     wait_for_end(at)
     run = at.session_state[RUN]
     at.pills(key="left_out").set_value((0, 2)).run()
-    assert stands_at_its_end(at), "it stands at the present, which is spoken of"
-    less = {row["x"]: row["y"] for row in film(at)["loss_curves"] if row["line"].startswith("without layer 1, head 3")}
+    less = {row["x"]: row["y"] for row in curve(at, "loss") if row["line"].startswith("without layer 1, head 3")}
     assert list(less) == film_steps(run.recording.snapshot_steps(60))
     for step in (0, 20, 60):
         expected = ablate_heads(run.recording.settings, run.recording.snapshot(step), [(0, 2)])
         assert less[step] == pytest.approx(expected.loss, abs=1e-5)
-    (name,) = [row["name"] for row in film(at)["loss_names"] if row["name"].startswith("without")]
+    named = [row["name"] for _, tables, _ in charts(at) for row in tables.get("names", [])]
+    (name,) = [one for one in named if one.startswith("without")]
     assert name == f"without layer 1, head 3: {number(less[60])}"
     assert any("Without layer 1, head 3 the evaluation loss is" in line for line in texts(at))
     at.pills(key="left_out").set_value(None).run()
-    assert not [row for row in film(at)["loss_curves"] if row["line"].startswith("without")]
+    assert not [row for row in curve(at, "loss") if row["line"].startswith("without")]
 
 
 def test_below_the_film_of_a_text_stand_its_windows(at):
@@ -505,14 +502,14 @@ def test_what_is_given_back_follows_the_run(at):
 
 
 def titles(at):
-    return [(row["text"], row["tone"]) for row in film(at)["cells"] if row["kind"] == "title"]
+    return [(table["title"], table["role"]) for table in film(at)["tables"]["matrices"]]
 
 
 @pytest.mark.parametrize("said", ["1.7", "", None, 3, "0.0 or 1=1"])
 def test_a_click_on_what_is_no_head_leaves_none_out(at, said):
-    state = {"run_chart": {"selection": {"pick": [{"head": said, "standing": ""}]}}}
+    state = {"run_film": {"pressed": said}}
     with patch.object(training_view, "get_state", state.get), patch.object(training_view, "set_state") as kept:
-        press_head("run_chart", "left_out", ModelConfig(vocabulary=3, context=5, d_model=6, n_layers=1, n_heads=2))
+        press_head("run_film", "left_out", ModelConfig(vocabulary=3, context=5, d_model=6, n_layers=1, n_heads=2))
     kept.assert_not_called()
 
 
@@ -522,10 +519,7 @@ def test_the_map_of_a_head_that_is_left_out_is_grey_and_its_title_says_so(at):
     assert titles(at) == [(f"layer 1, head {n}", "weight") for n in (1, 2, 3, 4)]
     at.pills(key="left_out").set_value((0, 2)).run()
     assert titles(at)[2] == ("layer 1, head 3: left out", "muted") and titles(at)[1] == ("layer 1, head 2", "weight")
-    rows = film(at)["cells"]
-    assert {row["standing"] for row in rows} == {"0.2"}
-    assert [row["head"] for row in rows if row["kind"] == "title"] == ["0.0", "0.1", "0.2", "0.3"]
-    assert all(row["cell_tag"].startswith(f"|{row['head']} ") for row in rows if row["cell_tag"])
+    assert [table["key"] for table in film(at)["tables"]["matrices"]] == ["0.0", "0.1", "0.2", "0.3"]
 
 
 def test_a_head_that_the_new_model_does_not_have_is_not_left_out(at):
@@ -536,7 +530,7 @@ def test_a_head_that_the_new_model_does_not_have_is_not_left_out(at):
     at.button(key="reset").click().run()
     at.button(key="one_step").click().run()
     assert not at.exception
-    assert not [row for row in film(at)["loss_curves"] if row["line"].startswith("without")]
+    assert not [row for row in curve(at, "loss") if row["line"].startswith("without")]
 
 
 @pytest.mark.parametrize("part", ["compare", "heads_off", "keep"])
@@ -588,7 +582,7 @@ def test_the_film_of_a_run_that_stands_still_is_made_once(at, monkeypatch):
     made, cells = [], []
     noted = lambda told, real: lambda *args, **how: told.append(how) or real(*args, **how)  # noqa: E731
     monkeypatch.setattr(training_view, "train_screen", noted(made, training_view.train_screen))
-    monkeypatch.setattr(drawing, "cells_of_film", noted(cells, drawing.cells_of_film))
+    monkeypatch.setattr(drawing, "film_of", noted(cells, drawing.film_of))
     set_short(at)
     at.button(key="start").click().run()
     wait_for_end(at)

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from attention_ui.contents import ADDRESSES
-from tests.figures import FIGURE_KIND
+from attention_ui.page import drawing
+from tests.figures import FIGURE_KIND, TABLES_KIND, TABLES_NAME
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -101,24 +102,90 @@ def captions(at):
 
 
 def charts(at):
-    """The specification, the tables and the alternative text of each figure on the page."""
-    return [read_chart(element.proto) for element in at.get(FIGURE_KIND)]
+    """The specification, the tables and the alternative text of each figure on the page but films."""
+    return [*map(read_figure, filter(is_figure, [*at._tree]))]
 
 
 def chart(at, index=0):
     """The specification, the tables and the alternative text of a figure, by its place on the page."""
-    return read_chart(at.get(FIGURE_KIND)[index].proto)
+    return charts(at)[index]
+
+
+def is_figure(node):
+    kind = getattr(node, "type", None)
+    if kind == TABLES_KIND and node.proto.component_name.startswith(TABLES_NAME):
+        return json.loads(node.proto.json)["kind"] == "matrices"
+    return kind == FIGURE_KIND
+
+
+def read_figure(node):
+    return read_chart(node.proto) if node.type == FIGURE_KIND else read_matrices(read_given(node.proto))
 
 
 def read_chart(proto):
-    """Of cells only what a wide screen draws.
-
-    Left out are those that a narrow screen has besides, and the row that tells their number.
-    """
+    """A chart of Vega's."""
     tables = {d.name: pa.ipc.open_stream(io.BytesIO(d.data.data)).read_all().to_pylist() for d in proto.datasets}
-    if "cells" in tables:
-        tables["cells"] = [row for row in tables["cells"] if row["gx"] >= 0 and row["kind"] != "corner"]
     return json.loads(proto.spec) | {"name of the figure": proto.alt}, tables, tables["alt"][0]["text"]
+
+
+def read_matrices(data):
+    """Matrices, as rows of what is drawn. They have no alternative text: tables can be read."""
+    rows = []
+    for table in data["matrices"]:
+        rows += [said("title", table["title"]), said("shape", table["note"])]
+        for axis, kind in (("rows", "row"), ("columns", "column")):
+            if table[axis]["named"]:
+                rows += [said("axis", table[axis]["name"]), *(said(kind, label) for label in table[axis]["labels"])]
+        rows += [*read_cells(data, table)]
+    rows += [said(kind, data[kind]) for kind in ("about", "hint")]
+    tables = {"cells": rows, "covered": [said("covered", "")] * data["covered"]}
+    return {"name of the figure": data["name"]}, tables, None
+
+
+def said(kind, text):
+    return {"kind": kind, "text": text, "cell_tag": ""}
+
+
+def read_cells(data, table):
+    """The cells of a matrix: what each says, what lights up with it, and its number, which only tests are told."""
+    keys = [matrix["key"] for matrix in data["matrices"]]
+    for i, line in enumerate(table["text"]):
+        for j, text in enumerate(line):
+            kind = "masked" if text is None else "ghost" if text == "" else "number"
+            there, lit = kind != "ghost" or data["covered"], [(keys[m], *at) for m, *at in table["lights"][i][j]]
+            yield {
+                "kind": kind,
+                "cell_tag": f"|{table['key']} {i},{j}|" if there else "",
+                "text": text or "",
+                "v": float(table["values"][i][j]) if kind == "number" else None,
+                "say": table["say"][i][j],
+                "lights": "".join(map(tag_of, [(table["key"], i, j), *lit] if table["say"][i][j] else [])),
+                "marked": bool(table["marked"] and table["marked"][i][j]),
+            }
+
+
+def tag_of(place):
+    """A cell of a matrix, or all of a row or a column."""
+    key, row, column = place
+    where = f"column {column}" if row < 0 else f"row {row}" if column < 0 else f"{row},{column}"
+    return f"|{key} {where}|"
+
+
+def pick(at, figure, *cell):
+    """Click a cell of a figure of matrices."""
+    at.session_state[f"{figure}_tables"] = {"picked": [*cell]}
+    return at.run()
+
+
+def tables_with_values(figure, tables_of=drawing.tables_of):
+    """What is drawn of matrices, with their numbers in full."""
+    data = tables_of(figure)
+    values = {matrix.key: matrix.values.tolist() for matrix in figure.matrices}
+    told = [table | {"values": [[*map(str, line)] for line in values[table["key"]]]} for table in data["matrices"]]
+    return data | {"matrices": told}
+
+
+drawing.tables_of = tables_with_values
 
 
 def follow(at, matrix, row, column):
@@ -136,7 +203,13 @@ def follow(at, matrix, row, column):
 def given_to(at, name):
     """What the page hands to each of its parts that a script of this name draws."""
     parts = (element.proto for element in at.get("bidi_component"))
-    return [json.loads(part.json) for part in parts if part.component_name.startswith(f"attention-lab.{name}_")]
+    return [read_given(part) for part in parts if part.component_name.startswith(f"attention-lab.{name}_")]
+
+
+def read_given(part):
+    """What it is handed; the most of a figure is written in one piece."""
+    given = json.loads(part.json)
+    return given | json.loads(given.pop("written", "{}"))
 
 
 def cells(at, index=0):

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
 from attention_ui.page.derivation import LAST_STEPS
-from attention_ui.session import picked_cell
+from attention_ui.session import chart, picked_cell
 from lessons.example.example import Example, run_example
 from lessons.screen import equation, render
 
@@ -153,15 +153,29 @@ def test_a_learners_text_never_becomes_markup(text):
     assert any(f"“{first}”" in says for says in texts(at))
 
 
-@pytest.mark.parametrize("tag", ["", "|scores 1|", "|scores 1,2", "|scores −1,2|", "|scores 1,99999|", None, 7])
-def test_what_no_figure_would_report_is_no_cell(tag):
-    assert picked_cell({"selection": {"pick": [{"cell_tag": tag}]}}) is None
+NO_CELLS = [
+    [],
+    ["scores", 1],
+    ["scores", 1, 2, 3],
+    ["scores", -1, 2],
+    ["scores", 1, 99999],
+    ["scores", True, 1],
+    "x",
+    None,
+    7,
+]
 
 
-def test_a_reported_cell_is_read():
-    assert picked_cell({"selection": {"pick": [{"cell_tag": "|k_transposed 0,11|"}]}}) == ("k_transposed", 0, 11)
-    assert picked_cell({"selection": {"pick": {}}}) is None
-    assert picked_cell({}) is None
+@pytest.mark.parametrize("told", NO_CELLS)
+def test_what_no_figure_would_report_is_no_cell(told, monkeypatch):
+    monkeypatch.setattr(chart, "get_state", {"pipeline_tables": {"picked": told}}.get)
+    assert picked_cell("pipeline") is None
+
+
+def test_a_reported_cell_is_read(monkeypatch):
+    monkeypatch.setattr(chart, "get_state", {"pipeline_tables": {"picked": ["k_transposed", 0, 11]}, "no": 5}.get)
+    assert picked_cell("pipeline") == ("k_transposed", 0, 11)
+    assert picked_cell("another") is None and picked_cell("no") is None
 
 
 @pytest.mark.parametrize("picked", [("no matrix", 0, 0), ("scores", 9999, 9999)])

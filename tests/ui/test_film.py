@@ -1,6 +1,6 @@
 """A film holds the very weights of every moment, and the browser can move through them."""
 
-import json
+import base64
 from itertools import pairwise
 
 import numpy as np
@@ -10,13 +10,9 @@ import torch
 from attention_core.base.randomness import generator
 from attention_core.one_head.attention import attend
 from attention_core.one_head.masks import causal_mask
-from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
-from attention_ui.figures.matrices import film_chart as film_chart_module
-from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of, still_of
-from attention_ui.figures.matrices.film_chart import MATRICES, film_template
-from attention_ui.figures.matrices.grid import cell_text
-from attention_ui.figures.matrices.matrices import Layout
+from attention_ui.figures.matrices.film import film_of as drawn
+from attention_ui.figures.matrices.film import jumps_of, numbers_of_film, still_tables
 from lessons.learning.train.lesson import film_steps
 from lessons.screen import Curves, Film, Line, message
 from lessons.shared.head_maps import every_head
@@ -37,63 +33,55 @@ def film_of(moments, said, **more):
     return Film(key="film", name=message("A film"), frames=frames_, moments=said, **more)
 
 
-def cells_of(film, numbered=True, every=1):
-    layout = Layout(film.frames[0])
-    return cells_of_film(film.frames, layout, still_of(film.frames[0], layout, numbered=numbered), every)
+def given(film):
+    return drawn(film, still_tables(film.frames[0]))
 
 
-def tables_of(film, letters=0, **how):
-    tables = film_tables(film, cells_of(film, **how), letters=letters)
-    return {name: table.to_pylist() for name, table in tables.items()}
+def numbers_of(data):
+    """The numbers of each moment, as the browser reads them."""
+    numbers = np.frombuffer(base64.b64decode(data["numbers"]), "<f4")
+    return numbers.reshape(len(data["said"]), -1)
 
 
 SAID = [f"moment {f}" for f in range(7)]
 
 
-def test_every_weight_of_every_frame_is_there_and_nothing_masked():
+def test_every_weight_of_every_frame_is_there_once_and_nothing_masked():
     moments = frames()
-    rows = tables_of(film_of(moments, SAID))["cells"]
-    shown = [row for row in rows if row["kind"] == "weight"]
-    for number, layers in enumerate(moments):
-        expected = [
-            (trace.weights[head, i, j].item(), f"layer {at + 1}, head {head + 1}")
-            for at, trace in enumerate(layers)
-            for head in range(3)
-            for i in range(5)
-            for j in range(i + 1)
-        ]
-        assert len(shown) == len(expected)
-        for row, (weight, where) in zip(shown, expected, strict=True):
-            assert row[f"moment {number}"] == pytest.approx(weight, abs=1e-7)
-            assert row["say"].startswith(where)
-    masked = [row for row in rows if row["kind"] == "masked"]
-    assert len(masked) == 2 * 3 * 10
-    assert all(row[f"moment {number}"] is None and row["text"] == "" for row in masked for number in range(7))
-    assert not any("v" in row for row in rows), "no number but those of the moments"
+    data = given(film_of(moments, SAID))
+    tables = data["tables"]["matrices"]
+    places = [
+        (table["key"], i, j)
+        for table in tables
+        for i, line in enumerate(table["text"])
+        for j, text in enumerate(line)
+        if text is not None
+    ]
+    assert len(places) == 2 * 3 * 15
+    for layers, numbers in zip(moments, numbers_of(data), strict=True):
+        expected = [layers[int(key[0])].weights[int(key[2]), i, j].item() for key, i, j in places]
+        assert numbers.tolist() == pytest.approx(expected, abs=1e-7)
+    for table in tables:
+        assert all(table["say"][i][j].startswith(table["title"]) for key, i, j in places if key == table["key"])
+        assert {text for line in table["text"] for text in line} == {"", None}, "no number but those of the moments"
+    masked = [said for table in tables for i, line in enumerate(table["say"]) for said in line[i + 1 :]]
+    assert len(masked) == 2 * 3 * 10 and all(said.endswith(": masked") for said in masked)
 
 
-def test_numbers_are_written_as_everywhere_else():
-    """The template writes a weight with two decimals, in each cell that has a text."""
-    rows = tables_of(film_of(frames(), SAID))["cells"]
-    assert all(row["text"] for row in rows if row["kind"] == "weight")
-    for weight in (0.0, 0.004, 0.005, 0.0051, 0.5, 0.994, 0.996, 1.0):
-        assert cell_text(weight) == f"{weight:.2f}"
-    rows = tables_of(film_of(frames(), SAID), numbered=False)["cells"]
-    assert not any(row["text"] for row in rows if row["kind"] == "weight")
-    assert "format(datum['moment ' + moment], '.2f')" in json.dumps(film_template(7, 20, 30, 9, 1000))
+def test_small_maps_have_no_numbers_and_names_are_there_for_who_listens():
+    few, many = (still_tables(every_head(TOKENS, frames()[0], width=width)) for width in (1000, 300))
+    assert few["numbered"] and not many["numbered"]
+    assert few["matrices"][0]["rows"]["labels"] == few["matrices"][0]["columns"]["labels"] == list(TOKENS)
 
 
-def test_each_frame_says_its_sentence_and_names_are_there_once():
-    tables = tables_of(film_of(frames(), SAID))
-    assert [(row["frame"], row["text"]) for row in tables["said"]] == list(enumerate(SAID))
-    names = [row["text"] for row in tables["cells"] if row["kind"] in ("row", "axis")]
-    assert [name for name in names if len(name) == 1] == list(TOKENS) * 2
-    assert not any(row["kind"] == "hint" for row in tables["cells"])
+def test_each_frame_says_its_sentence_and_what_follows_its_colon_is_small():
+    data = given(film_of(frames(2), ["After 3 steps, it writes: a: b", "one"]))
+    assert data["said"] == [["After 3 steps, it writes", "a: b"], ["one", ""]] and data["tables"]["hint"] == ""
 
 
 def test_a_sentence_is_needed_for_each_frame():
     with pytest.raises(ValueError, match="7 frames, 2 said"):
-        tables_of(film_of(frames(), ["one", "two"]))
+        given(film_of(frames(), ["one", "two"]))
 
 
 def curves(x, y, **look):
@@ -102,14 +90,14 @@ def curves(x, y, **look):
 
 
 @pytest.mark.parametrize(("percent", "written"), [(False, ["0.90", "0.50", "0.20"]), (True, ["90%", "50%", "20%"])])
-def test_each_moment_is_marked_on_its_curves_at_the_last_point_before_it(percent, written):
+def test_each_moment_has_its_place_on_the_curve_at_the_last_point_before_it(percent, written):
     film = film_of(frames(3), SAID[:3], curves=(curves([0, 20, 40], [0.9, 0.5, 0.2], percent=percent),), at=(0, 39, 40))
-    tables = tables_of(film)
-    assert [(row["frame"], row["x"], row["text"]) for row in tables["loss_moments"]] == [
-        (frame, at, text) for frame, at, text in zip(range(3), (0, 39, 40), written, strict=True)
-    ]
-    assert [row["y"] for row in tables["loss_moments"]] == pytest.approx([0.9, 0.5, 0.2])
-    assert [row["y"] for row in tables["loss_curves"]] == pytest.approx([0.9, 0.5, 0.2])
+    curve = given(film)["curve"]
+    assert [said.replace("\u00a0", " ") for said in curve["said"]] == [f"one: {number}" for number in written]
+    assert curve["heights"] == pytest.approx([1, 3 / 7, 0], abs=1e-3)
+    still = film_of(frames(2), SAID[:2], curves=(curves([0, 20], [0.5, 0.5]),), at=(0, 20))
+    assert given(still)["curve"]["heights"] == [0, 0], "a curve that does not move"
+    assert given(film_of(frames(2), SAID[:2]))["curve"] is None
 
 
 def marked_film(at, *marks):
@@ -123,40 +111,23 @@ def marked_film(at, *marks):
 @pytest.mark.parametrize(("x", "frame"), [(0, 0), (1, 1), (20, 1), (21, 2), (40, 2)])
 def test_a_mark_leads_to_the_first_moment_that_is_not_before_it(x, frame):
     film = marked_film((0, 20, 40), (message("an induction head"), x))
-    (row,) = tables_of(film)["loss_marks"]
-    assert (row["x"], row["frame"], row["name"]) == (x, frame, "an induction head")
     assert jumps_of(film) == ((f"{x}: an induction head", frame),)
 
 
-def test_marks_at_one_moment_are_one_jump_and_their_names_stand_below_each_other():
+def test_marks_at_one_moment_are_one_jump():
     film = marked_film((0, 20, 40), (message("one"), 20), (message("two"), 20), (message("three"), 60))
     assert jumps_of(film) == (("20: one and two", 1), ("60: three", 2))
-    rows = tables_of(film)["loss_marks"]
-    assert [row["align"] for row in rows] == ["left", "left", "right"], "a name stays in the picture"
-    places = [row["from_top"] * 250 + row["down"] for row in rows]
-    assert all(later - before >= 12 for before, later in pairwise(places))
-    assert all(20 < place < 230 for place in places), "between the levels"
-
-
-def test_a_film_without_marks_has_no_jump_and_no_layer_for_them():
-    film = marked_film((0, 20, 40))
-    assert jumps_of(film) == () and tables_of(film)["loss_marks"] == []
-    plain, marked = (shape_of(one.curves[0], "loss_") for one in (film, marked_film((0, 20), (message("one"), 20))))
-    assert "loss_marks" not in json.dumps(film_template(3, 20, 20, 9, 1000, plain))
-    assert "jump" not in parameters(film_template(3, 20, 20, 9, 1000, plain))
-    spec = film_template(3, 20, 20, 9, 1000, marked, jumps=(("20: one", 1),))
-    assert "loss_marks" in json.dumps(spec)
-    bound = parameters(spec)["jump"]["bind"]
-    assert bound["options"] == [-1, 1] and bound["labels"][1] == "20: one"
+    assert given(film)["jumps"] == [["20: one and two", 1], ["60: three", 2]]
+    assert given(marked_film((0, 20, 40)))["jumps"] == []
 
 
 def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():
     moments = frames()
     film = film_of(moments, ["=learners+text"] * 7)
-    cells = cells_of(film)
-    head, *lines = csv_of(cells).decode("utf-8-sig").splitlines()
+    head, *lines = csv_of(numbers_of_film(film.frames)).decode("utf-8-sig").splitlines()
     assert head.replace('"', "").split(",") == ["matrix", "row", "column", *(f"moment {f}" for f in range(7))]
     assert "learners" not in "".join(lines)
+    assert len(lines) == 2 * 3 * 15
     found = {tuple(line.replace('"', "").split(",")[:3]): line.split(",")[3:] for line in lines}
     for at in range(2):
         for head in range(3):
@@ -177,73 +148,11 @@ def test_frames_are_spread_over_the_whole_run(recorded, most):
     assert not gaps or max(gaps) - min(gaps) <= 7
 
 
-def parameters(spec):
-    return {param["name"]: param for param in spec["params"]}
-
-
-def test_a_film_stands_at_its_last_frame_until_somebody_plays_it():
-    shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
-    given = parameters(film_template(7, 20, 20, 9, 1000, shape))
-    assert (given["moment"]["bind"]["min"], given["moment"]["bind"]["max"]) == (0, 6)
-    assert (given["moment"]["value"], given["playing"]["value"]) == (6, False)
-    assert given["cell"]["value"] == 20 and given["pace"]["value"] in given["pace"]["bind"]["options"]
-
-
-def test_a_single_moment_has_nothing_to_move():
-    given = parameters(film_template(1, 20, 20, 9, 1000))
-    assert given["moment"] == {"name": "moment", "value": 0}
-    assert not {"playing", "pace"} & set(given)
-
-
-def views(spec):
-    yield spec
-    for part in (*spec.get("vconcat", ()), *spec.get("hconcat", ())):
-        yield from views(part)
-
-
-def test_another_size_of_cells_another_length_and_other_heights_of_curves_need_no_other_template(monkeypatch):
-    built, real = set(), film_chart_module.template
-    monkeypatch.setattr(film_chart_module, "template", lambda *asked: built.add(asked) or real(*asked))
-    shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
-    for count, cell, height in ((3, 11, 131), (40, 17, 173)):
-        shape = shape._replace(height=height)
-        spec = film_chart_module.film_template.__wrapped__(count, cell, 20, 7, 1000, shape)
-        (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
-        assert (matrices["width"], matrices["height"]) == (20 * cell, 7 * cell) and parameters(spec)["cell"][
-            "value"
-        ] == cell
-        assert height in [view.get("height") for view in views(spec)]
-    assert len(built) == 3, "of what is said, of the matrices and of the curve"
-
-
-@pytest.mark.parametrize(("columns", "width", "in_lines"), [(29, 1000, [2]), (30, 1000, [1, 2]), (30, 700, [1, 1, 1])])
-def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(columns, width, in_lines):
-    shapes = [shape_of(curves([0, 1], [1.0, 0.5], percent=percent), f"{percent}_") for percent in (True, False)]
-    spec = film_template(7, 20, columns, 13, width, *shapes)
-    assert [len(line.get("hconcat", [line])) for line in spec["vconcat"][1:]] == in_lines, "below what is said"
-    (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
-    assert (matrices["width"], matrices["height"]) == (20 * columns, 260)
-    assert sum("layer" in view and view is not matrices for view in views(spec)) == 3, "what is said, and two curves"
-    drawn = [part for view in views(spec) for part in view.get("layer", ()) if view is not matrices]
-    limits = [part["mark"]["limit"] for part in drawn if {"align": "left"}.items() <= dict(part["mark"]).items()]
-    assert len(limits) == 2 and all(limit < 1000 for limit in limits), "a sentence moves nothing, however long it is"
-
-
-def test_of_names_beside_small_cells_every_second_is_written_and_what_columns_are_stands_clear_of_what_rows_are():
-    shown = film_of(frames(2), ["a", "b"], at=(0, 1))
-    layout = Layout(shown.frames[0])
-    tops = [place.top for place in layout.places if place.named]
-    for every, wanted in ((1, (-2, -1, 0, 1, 2, 3, 4)), (2, (-3, -1, 0, 2, 4))):
-        drawn = cells_of(shown, every=every).to_pylist()
-        named = sorted(one["gy"] for one in drawn if one["kind"] in ("row", "axis"))
-        assert named == sorted(top + row for top in tops for row in wanted)
-
-
 def test_frames_that_are_alike_share_what_stands_still_and_others_do_not():
     one, other = (every_head(TOKENS, frames(seed=seed)[0]) for seed in (3, 4))
     assert one.alike == other.alike
-    first, second = (still_of(frame, Layout(frame)).table for frame in (one, other))
-    assert first.equals(second)
+    first = still_tables(one)
+    assert still_tables(other) == first
     layers, visible = frames()[0], causal_mask(5)
     reworded = every_head(("x", *TOKENS[1:]), layers)
     marked = every_head(TOKENS, layers, visible)
@@ -253,4 +162,4 @@ def test_frames_that_are_alike_share_what_stands_still_and_others_do_not():
     keys = {frame.alike for frame in (one, reworded, marked, grey, seen, fewer)}
     assert len(keys) == 6
     for frame in (reworded, marked, grey, seen, fewer):
-        assert not still_of(frame, Layout(frame)).table.equals(first)
+        assert still_tables(frame) != first

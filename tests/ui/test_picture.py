@@ -5,11 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from attention_ui.figures.cover import covered_table
-from attention_ui.figures.matrices.grid import DrawnMatrix, Grid
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
-from attention_ui.figures.matrices.picture import can_be_drawn, shape_of_number, svg_of
-from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
+from attention_ui.figures.matrices.picture import shape_of_share, svg_of
+from attention_ui.figures.matrices.tables import covered_tables, tables_of
+from attention_ui.figures.roles import FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
 from lessons.example.example import Example, run_example
 from lessons.one_head.output import lesson as output
 from lessons.shared.formulas import stage_formula
@@ -18,39 +16,48 @@ from lessons.start.overview import matrices_view as overview
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def picture(table):
-    return ET.fromstring(svg_of(table, 29).decode())
+def picture(tables):
+    return ET.fromstring(svg_of(tables).decode())
 
 
-def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
-    (figure,) = overview.screen(run_example(Example(causal=True)), 0, overview.Choices()).figures
-    table = matrices_table(figure, Layout(figure), numbered=True)
-    assert can_be_drawn(table)
-    cells = [row for row in table.to_pylist() if row["kind"] in ("score", "weight", "masked")]
-    groups = list(picture(table).iter(f"{SVG}g"))
-    assert [group.find(f"{SVG}title").text for group in groups] == [cell["say"] for cell in cells]
-    for group, cell in zip(groups, cells, strict=True):
-        rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
-        assert (float(rect.get("x")), float(rect.get("y"))) == (29 * cell["gx"], 29 * cell["gy"])
-        assert (text is None) == (cell["kind"] == "masked")
+def texts(root):
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+def overview_of(**example):
+    (figure,) = overview.screen(run_example(Example(**example)), 0, overview.Choices()).figures
+    return tables_of(figure)
+
+
+def test_every_number_of_the_screen_stands_in_the_picture_and_says_what_it_says_there():
+    tables = overview_of(causal=True)
+    cells = [
+        (table, i, j, text)
+        for table in tables["matrices"]
+        for i, line in enumerate(table["text"])
+        for j, text in enumerate(line)
+    ]
+    groups = [group for group in picture(tables).iter(f"{SVG}g") if group.find(f"{SVG}rect") is not None]
+    groups = [group for group in groups if group.find(f"{SVG}title") is not None]
+    assert [group.find(f"{SVG}title").text for group in groups] == [table["say"][i][j] for table, i, j, _ in cells]
+    places = []
+    for group, (table, i, j, text) in zip(groups, cells, strict=True):
+        number, rect = group.find(f"{SVG}text"), group.find(f"{SVG}rect")
+        assert (number is None) == (text is None) and (text is None or number.text == text)
+        places.append((table["key"], i, j, float(rect.get("x")), float(rect.get("y"))))
         if text is not None:
-            assert text.text == cell["text"]
-            shape = group.find(f"{SVG}path")
-            assert shape.get("fill") == role_colours("light")[cell["tone"]]
-            assert shape.get("d") == shape_of_number(cell["kind"], cell["v"], FULL * 29, BELOW_NUMBER, cell["most"])
-
-
-def test_a_bar_that_goes_on_ends_in_a_point():
-    assert shape_of_number("change", 0.5, 40) == shape_of_number("score", 1.5, 40)
-    for value in (1.5, -2.0):
-        full, longer = (shape_of_number("change", one, 40) for one in (value / abs(value), value))
-        assert "L" in longer and "L" not in full and f"L{20 if value > 0 else -20:.2f}," in longer
+            assert group.find(f"{SVG}path").get("fill") == role_colours("light")[table["role"]]
+    for key, i, j, x, y in places:
+        beside = [p for p in places if p[:3] == (key, i, j + 1)] + [p for p in places if p[:3] == (key, i + 1, j)]
+        assert all((right > x and down == y) or (right == x and down > y) for *_, right, down in beside)
+    for name in tables["matrices"][0]["rows"]["labels"]:
+        assert name in texts(picture(tables))
 
 
 def one_query(trace, query):
-    """The table of a figure whose words are a learner's."""
+    """A figure whose words are a learner's."""
     (figure,) = output.screen(trace, 0, output.Choices("one", query)).figures
-    return matrices_table(figure, Layout(figure), numbered=True)
+    return tables_of(figure)
 
 
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", 'a"b&c', "]]>", "<!--"])
@@ -60,50 +67,64 @@ def test_a_learners_text_stays_text(hostile):
     assert {element.tag for element in root.iter()} == {
         SVG + tag for tag in ("svg", "g", "rect", "text", "title", "path")
     }
-    assert trace.tokens[0] in {text.text for text in root.iter(f"{SVG}text")}
+    assert trace.tokens[0] in texts(root)
 
 
-def test_titles_of_wide_letters_end_within_the_picture():
-    grid = Grid(lambda *_: "", lambda *_: "")
-    grid.matrix(DrawnMatrix("A", "A", [[1.0]]), 0, 1)
-    grid.text("重み × バリュー", 0, 0, "title")
-    root = picture(grid.table())
-    (title,) = (text for text in root.iter(f"{SVG}text") if text.text.startswith("重"))
-    left, _, width, _ = map(float, root.get("viewBox").split())
-    wide = float(title.get("font-size")) * (6 + 3 * 0.3)  # six letters as wide as they are high
-    assert 0 + wide <= left + width
+def test_everything_ends_within_the_picture_also_titles_of_wide_letters():
+    tables = overview_of()
+    tables["matrices"][-1] |= {"title": "重み × バリュー" * 4}
+    root = picture(tables)
+    _, _, width, height = map(float, root.get("viewBox").split())
+    groups = [group for group in root if group.tag == f"{SVG}g"]
+    (last,) = [group for group in groups if any(text.startswith("重") for text in texts(group))]
+    left, top = map(float, re.findall(r"[\d.]+", last.get("transform"))[:2])
+    title = next(text for text in last.iter(f"{SVG}text") if "".join(text.itertext()).startswith("重"))
+    wide = float(title.get("font-size")) * 4 * (6 + 3 * 0.3)  # six letters as wide as they are high
+    assert left + float(title.get("x")) + wide <= width
+    assert all(top + float(rect.get("y")) + float(rect.get("height")) <= height for rect in last.iter(f"{SVG}rect"))
 
 
 def test_what_xml_cannot_hold_is_left_out_of_a_picture():
-    grid = Grid(lambda *_: "", lambda *_: "")
-    grid.matrix(DrawnMatrix("A", "A", [[1.0]]), 0, 1)
-    grid.text("one\ufffe\x01two", 0, 0, "title")
-    assert "onetwo" in {text.text for text in picture(grid.table()).iter(f"{SVG}text")}
+    tables = overview_of()
+    tables["matrices"][0] |= {"title": "one\ufffe\x01two"}
+    assert any(text.startswith("onetwo") for text in texts(picture(tables)))
 
 
-def extent(kind, value, whole=40.0, **reach):
-    """The width and the height of what a number draws, and where it begins and ends across its cell."""
-    drawn = shape_of_number(kind, value, whole, **reach)
-    if not drawn:
-        return 0.0, 0.0
-    across = float((re.search(r"L(-?[\d.]+)", drawn) or re.search(r"h(-?[\d.]+)", drawn))[1])  # to its point, if any
-    first, second = (float(found) for found in re.findall(r"[,Vv](-?[\d.]+)", drawn)[:2])
-    return across, second if "v" in drawn else second - first
+def extent(scale, share, *, numbered=True):
+    """The width and the height of what a number draws in a cell of 40 by 30, and whether it ends in a point."""
+    drawn = shape_of_share(scale, share, (0, 0, 40, 30), numbered=numbered)
+    return float(re.search(r"h(-?[\d.]+)", drawn)[1]), drawn.count("L") > 1
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.03, 0.12, 0.24, 0.5, 1.0])
-def test_the_area_of_a_weight_is_the_weight(weight):
-    wide, high = extent("weight", weight)
-    assert wide == high
-    assert wide * high / 40**2 == pytest.approx(weight, abs=2e-3)
+def test_a_weight_is_its_share_of_the_floor_or_without_numbers_an_area(weight):
+    assert extent("areas", weight)[0] == pytest.approx(40 * weight)
+    side = extent("areas", weight, numbered=False)[0]
+    assert side**2 / (FULL * 30) ** 2 == pytest.approx(weight, abs=2e-3)
 
 
-def test_bars_begin_in_the_middle_point_to_their_sign_and_end_at_the_domain():
-    assert [extent("score", value)[0] for value in (3.0, 1.5, 0.0, -1.5, -3.0, -300.0)] == [20, 10, 0, -10, -20, -20]
-    assert [extent("change", value)[0] for value in (1.0, -0.5)] == [20, -10]
-    assert extent("gradient", 0.01)[0] == pytest.approx(2) and extent("gradient", -0.25)[0] == pytest.approx(-10)
-    assert extent("score", 2.0)[1] == extent("score", 0.1)[1], "only the length says how much"
-    assert extent("weight", float("nan")) == extent("score", None) == (0, 0)
+def test_bars_begin_in_the_middle_and_point_to_their_sign_and_what_is_too_long_ends_in_a_point():
+    assert [extent("bars", share) for share in (1.0, 0.5, 0.0, -0.5, -1.0)] == [
+        (20, False),
+        (10, False),
+        (0, False),
+        (-10, False),
+        (-20, False),
+    ]
+    assert (
+        extent("bars", 2)[1]
+        and extent("bars", -2)[1]
+        and "L40.00," in shape_of_share("bars", 2, (0, 0, 40, 30), numbered=True)
+    )
+
+
+def test_a_covered_figure_has_its_frames():
+    tables = one_query(run_example(Example()), 2)
+    root = picture(covered_tables(tables, ()))
+    frames = [rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke")]
+    assert len(frames) == sum(text is not None for t in tables["matrices"] for line in t["text"] for text in line)
+    numbers = {text for t in tables["matrices"] for line in t["text"] for text in line}
+    assert not numbers & set(texts(root))
 
 
 def luminance(colour):
@@ -138,25 +159,3 @@ def test_styles_and_formulas_have_the_colours_of_the_charts():
     for theme, colours in (("light", light), ("dark", dark)):
         shown = in_role_colours(formula, theme)
         assert rf"\textcolor{{{colours['weight']}}}{{A}}\textcolor{{{colours['v']}}}{{V}}" in shown
-
-
-def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():
-    grid = Grid(lambda *_: "", lambda *_: "")
-    grid.matrix(DrawnMatrix("m", "m", [[1.0]]), 0, 0)
-    assert can_be_drawn(grid.table())
-    grid.text("?", 1, 1, "new kind")
-    assert not can_be_drawn(grid.table())
-
-
-def test_a_covered_figure_has_frames_and_what_is_given():
-    trace = run_example(Example())
-    table = one_query(trace, 2)
-    covered = covered_table(table, ("k",)).to_pylist()
-    for before, after in zip(table.to_pylist(), covered, strict=True):
-        key = (before["cell_tag"] or "").strip("|").split(" ")[0]
-        if key in ("", "k"):
-            assert after == before
-        else:
-            assert (after["v"], after["text"], after["say"]) == (None, "", "")
-            assert after["kind"] == ("masked" if before["kind"] == "masked" else "ghost")
-    assert covered_table(table).schema == table.schema
