@@ -22,11 +22,11 @@ def settle_down() -> None:
     from attention_core.learning.training import recommended
 
     # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
-    from attention_ui.figures.matrices.cells import grid_chart
+    from attention_ui.figures.shares.sharing_chart import sharing_chart
     from attention_ui.figures.template import template
     from runs.recording import Recording
 
-    template(grid_chart)
+    template(sharing_chart, 0)
     # More threads for small matrices only fight each other, and the pages.
     torch.set_num_threads(1)
     for task in TASKS.values():

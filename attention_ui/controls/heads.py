@@ -175,7 +175,7 @@ def chosen_head(trace: SideBySide) -> int:
 
 def follow_head_click() -> None:
     """A head whose small heatmap was clicked since the last time is the one to show large."""
-    clicked = picked_cell(get_state(f"{SMALL_HEATMAPS}_chart"))
+    clicked = picked_cell(SMALL_HEATMAPS)
     if clicked != get_state("mh_clicked"):
         set_state("mh_clicked", clicked)
         found = re.fullmatch(r"map\.(\d{1,2})", clicked[0] if clicked else "", re.ASCII)

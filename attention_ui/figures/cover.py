@@ -1,33 +1,18 @@
 """A figure without its numbers, for those who want to think first: empty frames stand where they will be."""
 
-from collections.abc import Collection
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
-EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "most": None, "text": "", "short": "", "say": "", "lights": ""}
 
-
-def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
-    """The table of a figure with every number taken out, but for the matrices that are given.
-
-    Frames can neither be pointed at nor clicked. What is masked stays masked. Of curves only the axes are left.
-    """
+def covered_table(table: pa.Table) -> pa.Table:
+    """The table of a chart with every number taken out. Of curves only the axes are left."""
     if "told" in table.column_names:  # it knows itself what an answer would tell
         return table.filter(pc.invert(table["told"]))
     if "chosen" in table.column_names:  # the points of curves: what stands on their x axis is no secret
         return emptied_curves(table)
     if "panel" in table.column_names:  # parts of a whole
         return covered_parts(table)
-    if "cell_tag" not in table.column_names:
-        return table.slice(0, 0)
-    matrices = [(tag or "").strip("|").split(" ")[0] for tag in table["cell_tag"].to_pylist()]
-    numbers = pa.array([bool(matrix) and matrix not in given for matrix in matrices])
-    shown = pc.and_not(numbers, pc.equal(table["kind"], "masked"))
-    for column, empty in EMPTIED.items():
-        if column in table.column_names:
-            table = emptied(table, column, shown if column in ("kind", "tone") else numbers, empty)
-    return table
+    return table.slice(0, 0)
 
 
 def covered_parts(table: pa.Table) -> pa.Table:

@@ -1,18 +1,12 @@
-"""Charts built once and shown often: building an Altair object takes longer than all else on a page.
+"""Charts built once and shown often: building an Altair object takes longer than all else on a page."""
 
-That of the matrices is written down as well: the first visitor need not wait until Altair is there.
-"""
-
-import functools
 import json
 from collections.abc import Callable, Hashable, Mapping
-from pathlib import Path
 
 import pyarrow as pa
 
 from words import cached_by_language
 
-TEMPLATES = Path(__file__).parent
 VALIDATE = False
 
 
@@ -42,22 +36,11 @@ def filled(spec: dict, told: Mapping[str | int, object]) -> dict:
     return json.loads(text)
 
 
-@functools.cache
-def written_template(name: str) -> dict:
-    """The specification that was written down under this name. Shared by all: never change it."""
-    return json.loads((TEMPLATES / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def fitted(spec: dict, **told: float) -> dict:
     """A template whose parameters of these names have these values."""
     assert told.keys() <= {param["name"] for param in spec["params"]}, told
     params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
     return spec | {"params": list(params)}
-
-
-def write_down(name: str, spec: dict) -> None:
-    """Keep the specification in a file, for `written_template`."""
-    (TEMPLATES / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def alt_table(text: str) -> pa.Table:

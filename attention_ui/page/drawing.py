@@ -1,7 +1,8 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
+import json
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,36 +10,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
-from attention_ui.figures.cover import covered_table, emptied
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.features.by_feature import pairs_numbers, tables_of_pairs
 from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
-from attention_ui.figures.matrices.became import film_of_matrices
-from attention_ui.figures.matrices.film import Still, cells_of_film, film_tables, jumps_of, still_of
-from attention_ui.figures.matrices.grid import (
-    LEFT,
-    POINT_AT_CELL,
-    PROJECTED_NUMBER,
-    SMALL_LABEL_COLUMNS,
-    SMALLEST_CELL,
-    SMALLEST_CELL_WITHOUT_NUMBER,
-    cell_size,
-)
-from attention_ui.figures.matrices.matrices import (
-    ALONE,
-    BESIDE_CARDS,
-    BESIDE_QUESTION,
-    Layout,
-    both_ways,
-    least_cell,
-    matrices_table,
-    parts_on_a_projector,
-    style_of,
-)
-from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
-from attention_ui.figures.matrices.tables import tables_of
+from attention_ui.figures.matrices.film import film_of, numbers_of_film, still_tables
+from attention_ui.figures.matrices.parts import ALONE, BESIDE_CARDS, BESIDE_QUESTION, parts_on_a_projector
+from attention_ui.figures.matrices.picture import in_full, svg_of
+from attention_ui.figures.matrices.tables import covered_tables, numbers_of, tables_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
 from attention_ui.figures.sentence.model_view_chart import model_view_template
@@ -61,7 +41,7 @@ from attention_ui.figures.shares.parts import line_height, parts_table
 from attention_ui.figures.shares.passing import passing_table
 from attention_ui.figures.shares.picture import picture_of_parts, picture_of_sharing
 from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
-from attention_ui.figures.template import fitted, template, written_template
+from attention_ui.figures.template import fitted, template
 from attention_ui.page.code import show_source
 from attention_ui.page.derivation import traceable
 from attention_ui.process.kept import KeptByLanguage, KeptWithIt
@@ -80,6 +60,7 @@ from attention_ui.session import (
     liked,
     offer,
     offer_numbers,
+    picked_cell,
     set_state,
     show_chart,
     show_rows,
@@ -96,7 +77,6 @@ from lessons.screen import (
     HeadMaps,
     Listing,
     Matrices,
-    Matrix,
     Message,
     ModelView,
     OnlineSoftmaxFigure,
@@ -116,25 +96,22 @@ from lessons.screen import (
 from lessons.teachers.class_vote.lesson import Flow
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
-LETTERS_OF_FILM = 13  # pixels
-PROJECTED_MAPS = 310  # pixels of the height that a film has on a projector
-PROJECTED_ALONE, PART_OF_FILM = 348, (310, 300)  # and its maps without curves; the curves, before they are enlarged
-LARGE_NAMES = 92  # pixels that the names of its rows have there
-AXIS_OF_LETTERS = 3.6  # letters of the height that the x axis of a curve takes
-ABOVE_OF_LETTERS, LEAST_CURVE = 2.4, 70  # and those above each; pixels of the lowest curve
+PART_OF_FILM = 310, 300  # pixels of a curve of a film on a projector, before it is enlarged
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
 CLASS_BARS = 780  # pixels of bars beside the cards of a class
+HIGHEST_ON_A_PHONE = 30  # rows of cells
+SVG = "image/svg+xml"
+PROJECTED_NUMBER = 24  # pixels of numbers on a projector, where they have room
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 # A run that stands still is drawn with every press on its page. One moment may be that of a run that moves on.
-FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
-MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
-STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
+FILMS: KeptByLanguage[str] = KeptByLanguage(16)
+MOMENTS: KeptByLanguage[str] = KeptByLanguage(8)
+STILLS: KeptByLanguage[dict] = KeptByLanguage(16)  # what stands still in them
 # They live as long as their figures, which all share who look at the same screen.
-NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
-PLACED: KeptWithIt[pa.Table] = KeptWithIt()
-TABLES: KeptWithIt[dict] = KeptWithIt()
+WRITTEN: KeptWithIt[str] = KeptWithIt()  # as the browser reads them, which takes a tenth of the memory
+COVERED: KeptWithIt[str] = KeptWithIt()
 VIEWS: KeptWithIt[dict[str, pa.Table]] = KeptWithIt()
 
 
@@ -157,32 +134,33 @@ def draw_notice(
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
-    """Matrices, in cells as large as their room allows; on a projector part by part where all would be too small."""
-    whole = figure
+    """Matrices as tables; on a projector part by part where all would be too small."""
     if is_projected():
         figure = chosen_part(figure, lesson)
-    table = numbers_of(figure)
-    if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
-        set_state("film", get_state("film") or film_of_matrices(figure, table))
     yield_turn()
-    table = placed_both_ways(figure)
-    letters = least_letters()
-    spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)
-    look = {"width": "stretch", "height": "stretch", "style": style_of(figure, table, letters)}
-    picked = show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given_in(figure), **look)
-    if not figure.numbered or not figure.hinted:
-        say_whose_weights(whole)
-    if not figure.numbered:
-        st.caption(render(figure.hint or POINT_AT_CELL))
+    if covered(lesson):
+        written = COVERED.get(figure, lambda: json.dumps(covered_tables(tables_of(figure), given_in(figure))))
+    else:
+        written = WRITTEN.get(figure, lambda: json.dumps(tables_of(figure)))
+    picked = show_tables(figure, written, picks=lesson is not None and not covered(lesson))
+    if lesson is None:  # elsewhere the drawer offers them
+        offer_numbers(figure.key, numbers_of(figure))
     return picked
 
 
-def draw_tables(figure: Matrices) -> None:
-    """Matrices as tables, with nothing to pick in them: the browser says what a cell is made of."""
-    data = TABLES.get(figure, lambda: tables_of(figure))
-    with st.container(key=figure.key):
-        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(key=f"{figure.key}_tables", data=data)
-    offer_numbers(figure.key, numbers_of(figure))
+def show_tables(figure: Matrices, written: str, *, picks: bool) -> Picked | None:
+    """Tables of the browser; the cell that is picked in them. They are handed over in one piece: Streamlit would look
+    at each number. On a projector what is pointed at is said above their last line.
+    """
+    data = {"kind": "matrices", "written": written, "picks": picks, "hinted": not is_projected()}
+    key, tall = f"{figure.key}_tables", sum(one.values.shape[0] for one in figure.matrices) > HIGHEST_ON_A_PHONE
+    with st.container(key=figure.key), st.container(key=f"tall_{figure.key}") if tall else nullcontext():
+        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(key=key, data=data, on_picked_change=nothing)
+    return picked_cell(figure.key) if picks else None
+
+
+def nothing() -> None:
+    """What is done when a cell is picked: the page is drawn anew in any case."""
 
 
 def given_in(figure: Matrices) -> list[str]:
@@ -207,16 +185,6 @@ def step_through(figure: str, count: int) -> int:
         st.text(f"{here + 1} / {count}", width="content")
         st.button(translate("Next"), key=f"{key}_next", shortcut="Down", on_click=set_state, args=(key, here + 1))
     return here
-
-
-def numbers_of(figure: Matrices) -> pa.Table:
-    """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
-    return NUMBERS.get(figure, lambda: matrices_table(figure, Layout(figure), numbered=figure.numbered))
-
-
-def placed_both_ways(figure: Matrices) -> pa.Table:
-    """The same, with a second place for everything on a narrow screen."""
-    return PLACED.get(figure, lambda: both_ways(figure, numbers_of(figure), Layout(figure)))
 
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:
@@ -257,17 +225,30 @@ def say_whose_weights(figure: Figure) -> None:
 def draw_film(
     lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None, part: int | None = None
 ) -> None:
-    """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked.
+    """Matrices at many moments, which the browser moves through, and curves. `on_pick` is called when a matrix is
+    pressed.
 
     Beside a question on a projector only one `part` of it has room: its matrices (0), or its curves (1).
     """
-    if part:
-        for place, curves in zip(st.columns(len(film.curves)), film.curves, strict=True):
-            with place:
-                width, height = PART_OF_FILM
-                draw_curves(lesson, replace(only_first_level(curves), width=width, height=height))
-    else:
-        draw_moving(lesson, film, on_pick, alone=part is not None)
+    if part == 1:
+        draw_curves_side_by_side(lesson, film.curves)
+        return
+    with st.container(horizontal=True, gap="medium", vertical_alignment="top"):
+        with st.container(key=f"{film.key}_maps"):
+            draw_moving(film, on_pick)
+        if part is None:
+            with st.container(key=f"{film.key}_curves", width="content"):
+                for curves in film.curves:
+                    draw_curves(lesson, only_first_level(curves) if is_projected() else curves)
+    offer_numbers(film.key, numbers_of_film(film.frames))
+
+
+def draw_curves_side_by_side(lesson: str | None, every: Sequence[Curves]) -> None:
+    """Curves as large as fit a projector beside each other."""
+    width, height = PART_OF_FILM
+    for place, curves in zip(st.columns(len(every)), every, strict=True):
+        with place:
+            draw_curves(lesson, replace(only_first_level(curves), width=width, height=height))
 
 
 def only_first_level(curves: Curves) -> Curves:
@@ -275,63 +256,18 @@ def only_first_level(curves: Curves) -> Curves:
     return replace(curves, levels=curves.levels[:1])
 
 
-def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | None, *, alone: bool) -> None:
-    """A film with its curves, or its matrices `alone`, as large as a projector allows."""
-    # With Altair, which the first page does without.
-    from attention_ui.figures.matrices.film_chart import film_template, stand_beside
-
-    jumps, whole = jumps_of(film), film
-    if alone:
-        frames = tuple(replace(frame, width=film.width) for frame in film.frames)
-        film = replace(film, curves=(), frames=frames)
-    first = film.frames[0]
-    names, letters = SMALL_LABEL_COLUMNS, max(least_letters(), LETTERS_OF_FILM)
-    layout = layout_of_film(first, names)
-    numbered = first.numbered and (layout.columns + LEFT) * SMALLEST_CELL <= first.width
-    cell = cell_size(layout.columns + LEFT, first.width, numbered=numbered)
-    if is_projected():
-        cell = projected_cell(film, layout, cell)
-        names = max(names, -(-LARGE_NAMES // cell))
-        layout = layout_of_film(first, names)
-    columns, rows = layout.columns + LEFT, layout.height
-    film = replace(film, curves=tuple(map(liked_curves, film.curves)))
-    if stand_beside(cell * columns, film.width, *(one.width for one in film.curves)):
-        film = replace(film, curves=curves_beside(film.curves, cell * rows, letters))
-    if is_projected():
-        film = replace(film, curves=tuple(map(only_first_level, film.curves)))
-    shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
-    yield_turn()  # the tables take a while
-    every = -(-least_letters() // cell) or 1
-
-    def made() -> dict[str, pa.Table]:
-        around = first.alike or first, first.width, names, numbered
-        still = STILLS.get(around, lambda: still_of(first, layout, numbered=numbered))
-        return film_tables(film, cells_of_film(film.frames, layout, still, every), letters=letters)
-
+def draw_moving(film: Film, on_pick: Callable[[], None] | None) -> None:
+    """The matrices of a film, and what moves them."""
+    yield_turn()  # the numbers take a while
     kept = FILMS if len(film.frames) > 1 else MOMENTS
-    tables = kept.get((whole.frames, whole.curves, alone, is_projected(), letters, cell), made)
-    look = {"jumps": jumps, "letters": least_letters(), "columns_of_names": names}
-    spec = film_template(len(film.frames), cell, columns, rows, film.width, *shapes, **look)
-    show_chart(film, spec, tables, lesson, on_pick=on_pick)
-
-
-def layout_of_film(frame: Matrices, names: int) -> Layout:
-    """Where the maps of a film stand, with so many columns for the names of rows."""
-    return Layout(frame, widest=frame.width // SMALLEST_CELL_WITHOUT_NUMBER, name_columns=names)
-
-
-def projected_cell(film: Film, layout: Layout, cell: int) -> int:
-    """The pixels of a cell on a projector: maps are to be seen whole while they move."""
-    across = (film.width - LARGE_NAMES) // (layout.columns - layout.names)
-    high = PROJECTED_MAPS if film.curves else PROJECTED_ALONE
-    return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, high // layout.height, across)))
-
-
-def curves_beside(curves: tuple[Curves, ...], height: int, letters: int) -> tuple[Curves, ...]:
-    """Curves that stand below each other beside a picture: together no higher than that, and high enough to read."""
-    axes = (AXIS_OF_LETTERS + len(curves) * ABOVE_OF_LETTERS) * letters
-    room, wanted = max(height - axes, len(curves) * LEAST_CURVE), sum(one.height for one in curves)
-    return tuple(replace(one, height=min(one.height, round(room * one.height / wanted))) for one in curves)
+    first = film.frames[0]
+    still = STILLS.get((first.alike or first, first.width), lambda: still_tables(first))
+    written = kept.get((film.frames, film.curves, first.width), lambda: json.dumps(film_of(film, still)))
+    data = {"kind": "film", "written": written, "picks": on_pick is not None}
+    with st.container(key=film.key):
+        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(
+            key=f"{film.key}_film", data=data, on_pressed_change=on_pick or nothing
+        )
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
@@ -510,32 +446,15 @@ def draw_rows(figure: Table) -> None:
 
 def offer_matrices(figure: Matrices) -> None:
     """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
-    table = numbers_of(figure)
     with offer_line(figure):
-        offer_numbers(figure.key, table)
-        if can_be_drawn(table):
-            picture = partial(svg_of, table)
-            offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
+        offer_numbers(figure.key, numbers_of(figure))
+        offer(translate("Picture as SVG"), lambda: svg_of(tables_of(figure)), f"{figure.key}.svg", SVG)
 
 
-def picture_of_matrices(figure: Matrices, empty: bool) -> bytes | None:
+def picture_of_matrices(figure: Matrices, empty: bool) -> bytes:
     """Matrices as a picture that nobody can point at; where it is `empty`, with no numbers but those given."""
-    figure = replace(figure if figure.numbered else named_in_full(figure), weights=None, hinted=False)
-    table = emptied(numbers_of(figure), "say", True, "")
-    if empty:
-        table = covered_table(table, given_in(figure))
-    return svg_of(table) if can_be_drawn(table) else None
-
-
-def named_in_full(figure: Matrices) -> Matrices:
-    """Small maps with what one learns from them by pointing: their numbers, and the names of rows and columns."""
-
-    def in_full(matrix: Matrix | None) -> Matrix | None:
-        if matrix is None:
-            return None
-        return replace(matrix, rows=replace(matrix.rows, named=True), columns=replace(matrix.columns, named=True))
-
-    return replace(figure, numbered=True, bands=tuple(tuple(map(in_full, band)) for band in figure.bands))
+    data = in_full(tables_of(figure))
+    return svg_of(covered_tables(data, given_in(figure)) if empty else data, says=False)
 
 
 def offer_ribbons(figure: Ribbons) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import one_in_list
-from attention_ui.page.drawing import draw_tables
+from attention_ui.page.drawing import draw_figure
 from attention_ui.page.progress import (
     Progress,
     add_progress,
@@ -79,7 +79,7 @@ def exercise_panel(exercise: Exercise) -> None:
             draw_verdict(verdict, of_exercise("verdict_seed", exercise.key) if exercise.drawn else None)
         offer_help(exercise)
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
-        draw_tables(figure)
+        draw_figure(None, figure)
     draw_keeper(CODE_KEEPER, what="code", word=word_of_visit())  # to which the editor hands what is written
 
 
@@ -172,7 +172,7 @@ def draw_verdict(verdict: Verdict, seed: int | None) -> None:
     if verdict.error:
         st.code(verdict.error, language=None, wrap_lines=True)
     for figure in verdict.figures[:1]:
-        draw_tables(figure)
+        draw_figure(None, figure)
     if verdict.printed:
         st.caption(translate("Your code printed"))
         st.code(verdict.printed, language=None, wrap_lines=True)

@@ -1,7 +1,7 @@
 """The furniture every page shares: the charts, the notes."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -20,6 +20,7 @@ from words import language, speaking
 
 CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, and no switch does
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
+MOST_PLACES = 9999  # of a row or a column
 LARGER = 15  # tenths
 PROJECTED_LETTERS = 18  # pixels of the smallest letters on a projector
 LARGE = Switch("large", message("Large figures, for a projector"))
@@ -99,34 +100,26 @@ def show_chart(
     *,
     picks: bool = False,
     on_pick: Callable[[], None] | None = None,
-    given: Collection[str] = (),
     width: str = "content",
-    height: str = "content",
-    style: str = "",
 ) -> Picked | None:
     """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
-    The box scrolls sideways; the page never does. A `lesson` can cover the numbers, but for matrices that are `given`,
-    and its cells can be picked where the chart `picks`. Elsewhere `on_pick` is called when something is picked. Only a
-    click asks the server; pointing never does. A `style` of our own making may say how large its box is.
+    The box scrolls sideways; the page never does. A `lesson` can cover the numbers, and its cells can be picked where
+    the chart `picks`. Elsewhere `on_pick` is called when something is picked. Only a click asks the server; pointing
+    never does.
     """
     yield_turn()
-    alt, name, cells = render_all(figure.notice) or render(figure.name), render(figure.name), tables.get("cells")
+    alt, name = render_all(figure.notice) or render(figure.name), render(figure.name)
     picking = on_pick is not None or (picks and lesson is not None)
-    chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
-    box = {"width": width, "height": height, "alt": name}
-    place = st.container(key=figure.key)
-    with place:
+    chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson)}
+    box = {"width": width, "height": "content", "alt": name}
+    with st.container(key=figure.key):
         if not picking:
             st.vega_lite_chart(chart, **box)
         else:
             selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
             state = st.vega_lite_chart(chart, **box, **selects)
-    if style:  # right behind the chart: where both arrive at once, it is drawn once
-        place.html(f"<style>{style}</style>")
-    if not picking and lesson is None:  # elsewhere the drawer offers them
-        offer_numbers(figure.key, cells)
-    return picked_cell(state) if picking and not covered(lesson) else None
+    return picked_in_chart(state) if picking and not covered(lesson) else None
 
 
 def numbers_as_spoken() -> dict[str, object]:
@@ -139,22 +132,19 @@ def numbers_as_spoken() -> dict[str, object]:
     return {"config": {"locale": {"number": written | {"percent": percent}}}}
 
 
-def datasets_of(
-    tables: dict[str, pa.Table], alt: str, lesson: str | None, given: Collection[str]
-) -> dict[str, pa.Table]:
+def datasets_of(tables: dict[str, pa.Table], alt: str, lesson: str | None) -> dict[str, pa.Table]:
     """The tables of a chart and its alternative text, covered where the lesson is."""
     if covered(lesson):
         return {
-            **{key: covered_table(table, given) for key, table in tables.items()},
+            **{key: covered_table(table) for key, table in tables.items()},
             "alt": alt_table(render(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
         }
     return {**tables, "alt": alt_table(render(LEFT_OUT) if left_to_find(lesson) else alt)}
 
 
-def offer_numbers(key: str, table: pa.Table | None) -> None:
+def offer_numbers(key: str, table: pa.Table) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
-    if table is not None:
-        offer(translate("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
+    offer(translate("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
 def offer(label: str, make: Callable[[], bytes], file: str, kind: str, key: str = "") -> None:
@@ -169,10 +159,20 @@ def made_in(code: str, make: Callable[[], bytes]) -> bytes:
         return make()
 
 
-def picked_cell(state: dict) -> Picked | None:
-    """The cell that the browser says was picked, if it says so in the way the figures do."""
+def picked_in_chart(state: dict) -> Picked | None:
+    """The cell that the browser says was picked, if it says so in the way charts do."""
     found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(first_pick(state).get("cell_tag")), re.ASCII)
     return (found[1], int(found[2]), int(found[3])) if found else None
+
+
+def picked_cell(figure: str) -> Picked | None:
+    """The cell that the browser says was picked in the tables of a figure, if it says so in the way these do."""
+    state = get_state(f"{figure}_tables")
+    told = state.get("picked") if isinstance(state, dict) else None
+    cell = tuple(told) if isinstance(told, list) else ()
+    if [*map(type, cell)] != [str, int, int] or not all(0 <= place <= MOST_PLACES for place in cell[1:]):
+        return None
+    return cell
 
 
 def first_pick(state: object) -> dict:

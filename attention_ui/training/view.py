@@ -16,7 +16,7 @@ from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import PROJECTED_WIDTH, draw_figure, draw_film, draw_notice, say_whose_weights
 from attention_ui.process.kept import KeptByLanguage
 from attention_ui.process.turns import lower_priority, yield_turn
-from attention_ui.session import first_pick, get_state, hidden, is_projected, least_letters, set_state, show_notes
+from attention_ui.session import get_state, hidden, is_projected, least_letters, set_state, show_notes
 from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
 from attention_ui.training.run_tools import RUN_TOOLS
@@ -158,8 +158,10 @@ def draw_film_of(
     else:
         screen = STANDING.get(asked, lambda: train_screen(view, moments, still=True, less=less, width=width))
     film, *of_task = screen.figures
-    film = replace(film, key=film.key + which)
-    pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
+    if which:  # else what is kept by them would be made anew
+        curves = tuple(replace(one, key=one.key + which) for one in film.curves)
+        film = replace(film, key=film.key + which, curves=curves)
+    pressed = partial(press_head, f"{film.key}_film", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
         draw_film(None, film, pressed if can_be_left_out else None, part)
     if less is not None:  # what the press did stands where it was pressed
@@ -192,10 +194,11 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     return chosen if chosen in heads else None
 
 
-def press_head(chart: str, buttons: str, model: ModelConfig) -> None:
+def press_head(film: str, buttons: str, model: ModelConfig) -> None:
     """The head whose map was clicked is left out; if it was, it comes back."""
     maps = {f"{layer}.{head}": (layer, head) for heads in heads_by_layer(model) for layer, head in heads}
-    head = maps.get(str(first_pick(get_state(chart)).get("head")))
+    told = get_state(film)
+    head = maps.get(str(told.get("pressed"))) if isinstance(told, dict) else None
     if head is not None:
         set_state(buttons, None if get_state(buttons) == head else head)
 

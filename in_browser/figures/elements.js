@@ -9,3 +9,14 @@ export function html(name, { style = {}, ...attributes } = {}, ...inside) {
   made.append(...inside.filter((part) => part != null));
   return made;
 }
+
+/** The same of a drawing. */
+export function svg(name, attributes = {}, ...inside) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...inside);
+  return made;
+}
+
+/** Whether a visitor likes things to move. */
+export const moves = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,18 +1,24 @@
 /** Every figure of a page that is drawn here: its kind says who draws it. */
+import { Film } from "./film.js";
 import { Matrices } from "./matrices.js";
 
-const KINDS = { matrices: Matrices };
+const KINDS = { matrices: Matrices, film: Film };
 const drawn = new WeakMap();
 
 /** Streamlit calls this when a figure comes onto the page, and whenever its data change. */
-export default function ({ data, parentElement }) {
-  let figure = drawn.get(parentElement);
-  if (!figure?.fits(data)) {
-    figure?.root.remove();
-    figure = new KINDS[data.kind](data);
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const before = drawn.get(parentElement);
+  const figure = before?.kind === data.kind ? before : new KINDS[data.kind]();
+  if (figure !== before) {
+    figure.kind = data.kind;
     figure.root.style.visibility = "hidden"; // until its style is here, which says otherwise
+    before?.root.remove();
     parentElement.append(figure.root);
     drawn.set(parentElement, figure);
   }
-  figure.update(data);
+  figure.send = setStateValue; // the last ones: those before may speak for a widget that is gone
+  figure.trigger = setTriggerValue;
+  const { written, ...beside } = data;
+  if (figure.came !== written) figure.read = JSON.parse((figure.came = written));
+  figure.update({ ...figure.read, ...beside });
 }

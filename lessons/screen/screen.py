@@ -136,20 +136,16 @@ class Matrices(Figure):
     that a product can stand where its factors meet; None leaves a place empty. A band that is alone goes on below
     itself where it is too wide for the page. `first` is the matrix whose derivation is offered first. Where each step
     adds some, `of_step` are those that the last one is about: a projector shows these alone, in larger cells. Where all
-    of them would be too small there, it shows one part after the other; each best begins with one of those `apart`. A
-    `compact` figure saves lines: no shape stands below a title, and that of a single row stands beside it. Figures that
-    are `alike` differ in their numbers alone: what stands around these is made once for all.
+    of them would be too small there, it shows one part after the other; each best begins with one of those `apart`.
+    Figures that are `alike` differ in their numbers alone: what stands around these is made once for all.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
     first: str
     numbered: bool = True  # where they have room: numbers stand in the cells
-    meets: bool = False  # where factors and products meet says something: it stays where numbers have no room
     hint: Message | None = None  # below the matrices, in place of the usual line: what one can do here
-    hinted: bool = True  # False leaves that line out
     of_step: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
-    compact: bool = False
     alike: Hashable = None
 
     @property

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention_ui.figures.matrices.tables import covered_tables, numbers_of, tables_of
-from attention_ui.page.drawing import TABLES
+from attention_ui.page.drawing import WRITTEN
 from lessons.example.example import Example, run_example
 from lessons.one_head.dot_product import lesson as dot_product
 from lessons.one_head.output import lesson as output
@@ -127,10 +127,10 @@ def test_numbers_leave_with_matrix_row_and_column_and_what_is_masked_without_one
 
 def test_the_tables_of_a_figure_are_made_once_a_language_and_go_with_it():
     (shown,) = dot_product.screen(run_example(Example()), 0, dot_product.Choices("all", 0)).figures
-    made = TABLES.get(shown, partial(tables_of, shown))
-    assert TABLES.get(shown, partial(tables_of, shown)) is made
+    made = WRITTEN.get(shown, partial(str, shown.key))
+    assert WRITTEN.get(shown, lambda: "") is made
     with speaking("de"):
-        assert TABLES.get(shown, partial(tables_of, shown)) is not made
+        assert WRITTEN.get(shown, lambda: "") == ""
     gone = weakref.ref(shown)
     del shown, made
     gc.collect()

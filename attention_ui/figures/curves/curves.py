@@ -50,26 +50,22 @@ class CurveShape(NamedTuple):
     marked: bool
     logarithmic_y: bool = False
     unnumbered: bool = False  # the y axis is a line without numbers
-    film: str = ""  # where the curves stand above a film: what their tables are called by
     letters: int = 0  # pixels of the smallest letters, where these must be larger than usual
-    numbered_x: bool = True  # False where the curve below has the same x axis, with its numbers
 
 
-def numbers_apart(shape: CurveShape, place: int = 0) -> tuple[CurveShape, dict[str | int, object]]:
-    """The shape of the curves at a place of their figure with names for its height and the ends of its axes, and what
-    these are: one template serves for all.
-    """
-    told: dict[str | int, object] = {ANY_HEIGHT + place: shape.height}
-    shape = shape._replace(height=ANY_HEIGHT + place)
+def numbers_apart(shape: CurveShape) -> tuple[CurveShape, dict[str | int, object]]:
+    """The shape with names for its height and the ends of its axes, and what these are: one template serves for all."""
+    told: dict[str | int, object] = {ANY_HEIGHT: shape.height}
+    shape = shape._replace(height=ANY_HEIGHT)
     for axis in ("x_domain", "y_domain"):
         if (domain := getattr(shape, axis)) is not None:
-            names = f"{axis} {place} from", f"{axis} {place} to"
+            names = f"{axis} from", f"{axis} to"
             told |= dict(zip(names, domain, strict=True))
             shape = shape._replace(**{axis: names})
     return shape, told
 
 
-def shape_of(figure: Curves, film: str = "") -> CurveShape:
+def shape_of(figure: Curves) -> CurveShape:
     """The shape of a figure."""
     ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
     return CurveShape(
@@ -89,7 +85,6 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
         figure.chosen is not None,
         bool(figure.marks),
         figure.logarithmic_y,
-        film=film,
     )
 
 
@@ -108,18 +103,15 @@ def covered_shape(figure: Curves) -> CurveShape:
 
 
 @cached_by_language(maxsize=MOST_TABLES)
-def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True) -> dict[str, pa.Table]:
-    """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least.
-
-    The height of a figure has its axes within it, but not where curves stand among others in a film.
-    """
+def curves_tables(figure: Curves, letters: int = 0) -> dict[str, pa.Table]:
+    """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least."""
     points = pa.concat_tables(map(points_of, figure.lines))
     stretch = max(1.0, letters / LETTERS_OF_NAMES)
-    height = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
-    numbers = Y_NUMBERS + LONG_Y_NUMBERS * figure.logarithmic_y if axes_within else 0
+    height = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above)
+    numbers = Y_NUMBERS + LONG_Y_NUMBERS * figure.logarithmic_y
     wide = Plot(figure, figure.width - numbers, height, stretch)
-    on_a_phone = axes_within and fits_no_phone(figure.width)
-    narrow = Plot(figure, PAGE_OF_A_PHONE - numbers, height, stretch) if on_a_phone else None
+    fits = not fits_no_phone(figure.width)
+    narrow = None if fits else Plot(figure, PAGE_OF_A_PHONE - numbers, height, stretch)
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),

@@ -30,7 +30,7 @@ def curves_template(shape: CurveShape) -> dict:
 
 def curve_layers(shape: CurveShape) -> list[alt.Chart]:
     """All that is drawn. A layer that would have no rows is left out: Vega looks for its range in vain."""
-    source = table(shape, "curves")
+    source = table("curves")
     x, tone = x_axis(shape), role_colour()
     y = y_axis(shape, "y")
     line = source.transform_filter("datum.style !== 'dots'").mark_line(strokeWidth=2.5)
@@ -46,7 +46,7 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
     if shape.chosen:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
-        names = table(shape, "names").mark_text(
+        names = table("names").mark_text(
             align=alt.ExprRef(of_place("align")),
             dx=alt.ExprRef(of_place("aside")),
             dy=alt.ExprRef(of_place("away")),
@@ -54,7 +54,7 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
     if shape.marked:
-        layers += marks(shape, x)  # last, above what finds the nearest point: they can be clicked
+        layers += marks(shape, x)
     return layers
 
 
@@ -68,9 +68,9 @@ def letters_of_axis(shape: CurveShape) -> dict[str, int]:
     return dict.fromkeys(("labelFontSize", "titleFontSize"), shape.letters) if shape.letters else {}
 
 
-def table(shape: CurveShape, name: str) -> alt.Chart:
-    """A chart of one of the tables of these curves."""
-    return alt.Chart(alt.NamedData(name=f"{shape.film}{name}"))
+def table(name: str) -> alt.Chart:
+    """A chart of one of the tables of curves."""
+    return alt.Chart(alt.NamedData(name=name))
 
 
 def of_place(column: str) -> str:
@@ -83,9 +83,8 @@ def x_axis(shape: CurveShape) -> alt.X:
     kind = {"type": "log", "base": 2} if shape.logarithmic else {"nice": False}
     ends = {} if shape.x_domain is None else {"domain": list(shape.x_domain)}
     steps = {"tickMinStep": 1} if shape.whole else {}
-    bare = {} if shape.numbered_x else {"labels": False, "ticks": False}
-    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **bare, **letters_of_axis(shape))
-    return alt.X("x:Q", title=shape.x if shape.numbered_x else None, scale=alt.Scale(**kind, **ends), axis=axis)
+    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **letters_of_axis(shape))
+    return alt.X("x:Q", title=shape.x, scale=alt.Scale(**kind, **ends), axis=axis)
 
 
 def y_axis(shape: CurveShape, field: str) -> alt.Y:
@@ -101,11 +100,10 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
 
 def levels(shape: CurveShape) -> list[alt.Chart]:
     """A dashed line across the picture for each level, and its name at one of its ends."""
-    source = table(shape, "levels").transform_calculate(muted="'muted'")
+    source = table("levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
-    wide = shape.width if shape.film else "width"  # in a film each view has its own
     align = of_place("align")
-    side = {"align": alt.ExprRef(align), "x": alt.ExprRef(f"{align} === 'left' ? 0 : {wide}")}
+    side = {"align": alt.ExprRef(align), "x": alt.ExprRef(f"{align} === 'left' ? 0 : width")}
     rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
     name = source.mark_text(
         dy=alt.ExprRef(of_place("away")),
@@ -120,19 +118,19 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
 
 def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
     """A dotted line from top to bottom at each mark, and its name beside it."""
-    source, tone = table(shape, "marks"), role_colour()
+    source, tone = table("marks"), role_colour()
     down = alt.ExprRef(f"{of_place('from_top')} * {shape.height} + {of_place('down')}")
     beside = {"align": alt.ExprRef(of_place("align")), "dx": alt.ExprRef(of_place("away")), "fontWeight": "bold"}
-    name = source.mark_text(y=down, fontSize=letters_of(shape), cursor="pointer", **beside)
-    rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
-    tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them
+    name = source.mark_text(y=down, fontSize=letters_of(shape), **beside)
+    rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2)
+    tip = alt.Tooltip("x:Q", title=shape.x)
     return [rule.encode(x, tone, tooltip=tip), name.encode(x, tone, text="name:N", tooltip=tip)]
 
 
 def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
     """The points: those that are always seen, and the one nearest to the pointer, with its numbers."""
     near = alt.selection_point(
-        name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
+        name="near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
     )
     written = ".1%" if shape.percent else ",.4~r" if shape.logarithmic_y else ".3f"
     edges = (("low", translate("least")), ("high", translate("most"))) if shape.banded else ()
@@ -141,6 +139,6 @@ def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone
         alt.Tooltip("x:Q", title=shape.x),
         *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
     ]
-    seen = {"test": {"or": ["datum.dot", {"param": f"{shape.film}near", "empty": False}]}, "value": 1}
+    seen = {"test": {"or": ["datum.dot", {"param": "near", "empty": False}]}, "value": 1}
     point = source.mark_point(filled=True, size=40)
     return point.encode(x, y, tone, opacity=alt.OpacityValue(0, condition=seen), tooltip=says).add_params(near)

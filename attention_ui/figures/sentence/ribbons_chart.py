@@ -5,7 +5,7 @@ import json
 import altair as alt
 
 from attention_ui.figures.layers import PHONE, alt_layer, role_colour
-from attention_ui.figures.matrices.film_chart import playing
+from attention_ui.figures.playing import playing
 from attention_ui.figures.shares.sharing_chart import SERIF, at, down
 from attention_ui.figures.template import fitted, template
 from lessons.screen import message, render, translate

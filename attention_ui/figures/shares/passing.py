@@ -5,7 +5,7 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 
 import pyarrow as pa
 
-from attention_ui.figures.matrices.grid import cell_text, tiny_text
+from attention_ui.figures.matrices.numbers import cell_text, tiny_text
 from lessons.screen import BlockState, OnlineSoftmaxFigure, render, visible_text
 
 NUMBER_ZERO, NUMBERS_UP = 92, 40  # pixels: of the scores, and of the longest of their bars

@@ -3,7 +3,7 @@
 import altair as alt
 
 from attention_ui.figures.layers import role_colour
-from attention_ui.figures.matrices.film_chart import PACES, playing
+from attention_ui.figures.playing import PACES, playing
 from attention_ui.figures.shares.passing import EVER, PASSING_HEIGHT
 from attention_ui.figures.shares.sharing_chart import SERIF, SLOT, across_the_page, at, down
 from attention_ui.figures.template import fitted, template

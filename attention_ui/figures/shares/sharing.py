@@ -5,7 +5,7 @@ Across, a key has a slot of width 1; down, all is in pixels. So the same table s
 
 import pyarrow as pa
 
-from attention_ui.figures.matrices.grid import cell_tag, cell_text, tiny_text
+from attention_ui.figures.matrices.numbers import cell_text, tiny_text
 from lessons.screen import Portion, Sharing, letters, percent, render, visible_text
 
 ZERO, FLOOR, WHOLE, DEEP = 104, 286, 336, 40  # pixels: of numbers, below sizes, the top of the whole and its height
@@ -69,7 +69,7 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
     """One key: its name, its number as a bar up or down, its size as a bar, the ribbon from there and its part."""
     one, middle = figure.portions[at], at + 0.5
     left, right = part_of(figure.portions, at)
-    say, tag = render(one.says), cell_tag(figure.matrix, 0, at)
+    say, tag = render(one.says), f"|{figure.matrix} 0,{at}|"
     pointed = {"say": say, "tag": tag, "told": True}
     up, high = number_height(figure, one), SIZE_ROOM * one.size
     gap = min(GAP, (right - left) / 4)

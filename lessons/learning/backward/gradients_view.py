@@ -72,7 +72,6 @@ def way_figure(correction: Prediction, stage: StageBack) -> Matrices:
         key="way_back",
         name=message("Matrices of one attention head, and their gradients"),
         bands=(tuple(upper), tuple(lower)),
-        meets=True,
         first="d_q" if stage == "qkv" else f"d_{stage}",
         notice=tuple(NOTICE_AT[stage](correction)),
         weights=whose_gradients(correction.learner),

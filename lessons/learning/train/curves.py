@@ -24,7 +24,7 @@ from lessons.screen import (
 from lessons.shared.head_maps import head_name
 
 LEVEL = 0.005  # losses that differ by less count as equal
-WIDTH = 270
+WIDTH = 330
 LINE_AND_DOTS = message("Line: training loss. Dots: evaluation loss.")
 
 
@@ -48,7 +48,7 @@ def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Cu
         name=message("The loss while the model trains"),
         lines=(line, dots) if less is None else (line, dots, less.line),
         width=WIDTH,
-        height=190,
+        height=250,
         notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
         x=message("training steps"),
         y=message("loss (squared error)") if vectors else message("loss (nats)"),
@@ -123,7 +123,7 @@ def right_answers(history: TrainingHistory) -> Curves:
         key="progress",
         name=message("Right answers while the model trains"),
         width=WIDTH,
-        height=140,
+        height=190,
         percent=True,
         notice=success_sentences(history.settings, evaluations[-1]),
         lines=tuple(lines),

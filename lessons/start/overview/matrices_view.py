@@ -96,7 +96,6 @@ def pipeline(trace: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matri
         bands=tuple(tuple(key and drawn.get(key) for key in band) for band in (upper, lower)),
         weights=whose_weights(trace),
         first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
-        meets=True,
         of_step=OF_STEP[step],
     )
 
