@@ -15,10 +15,7 @@ PICTURE = f":is({CHART}, {TABLES})"
 TABLE_CELL = "td[data-at]"
 CELL = f":is(.mark-rect [aria-label], {TABLE_CELL}:not(.empty))"  # as one points at it; a frame is none
 LETTERS = f":is({CHART} text, {TABLES} :is(caption, small, .number, th:not(.nameless) span))"
-RECTANGLE = ".mark-rect path"
-SYMBOL = ".mark-symbol path"
 LINE = ".mark-line path"
-RULE = ".mark-rule line"
 TOOLTIP = "#vg-tooltip-element"
 # What moves a film. Each has a label, which is pressed as well.
 CONTROLS = ":is(.vega-bindings, .controls:not(.waiting))"
@@ -64,10 +61,3 @@ def lit(page, figure: str) -> list[tuple[str, int, int]]:
 def picked(page, figure: str) -> list[tuple[str, int, int]]:
     """The cell of a figure that has been picked."""
     return [*map(tuple, page.locator(f"{figure} td.picked").evaluate_all(PLACES))]
-
-
-def ringed(figure: str) -> str:
-    """A function that tells in JavaScript what the ringed marks of a chart say, in alphabetical order."""
-    return f"""() => [...document.querySelectorAll('{figure} {CHART} [aria-label]')]
-    .filter(mark => mark.getAttribute('stroke') && mark.getAttribute('stroke') !== 'transparent')
-    .map(mark => mark.getAttribute('aria-label')).sort()"""

@@ -20,8 +20,6 @@ FULL = 0.88  # of a place is the square of a weight of 1, and a bar from end to 
 FIELD = 0.45  # the opacity of the field behind what is drawn, of the colour of ghosts
 TINT = {"ink": 0.3, "role": 0.45}  # the opacity of a square behind a number: the number reads well on it
 TIP = 0.25  # of a bar that goes on beyond its cell: it ends in a point
-NUMBER_UP = 0.16  # of a cell: how far a number stands above the middle, for its square to be seen below
-BELOW_NUMBER, WITHOUT_NUMBER = (0.7, 1.0), (-0.22, 0.22)  # from the top to the bottom of a bar, in halves of a cell
 
 
 @functools.cache

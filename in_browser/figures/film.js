@@ -67,6 +67,7 @@ export class Film {
     this.jumps.hidden = data.jumps.length === 0;
     this.draw(data.curve);
     this.maps.root.classList.toggle("pressed", data.picks);
+    this.maps.update({ ...data.tables, hinted: true });
     this.show(this.last);
   }
 
@@ -92,7 +93,8 @@ export class Film {
       matrices[m].text[i][j] = this.written(now[at], 2);
       matrices[m].share[i][j] = now[at];
     });
-    this.maps.update({ ...this.data.tables, hinted: true, matrices });
+    this.maps.data = { ...this.maps.data, matrices };
+    this.maps.refresh();
     [this.said.textContent, this.rest.textContent] = this.data.said[moment];
     this.now.textContent = this.data.curve?.said[moment] ?? "";
     this.slider.value = moment;

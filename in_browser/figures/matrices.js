@@ -12,9 +12,8 @@ const NEIGHBOURS = {
 // Of how a figure becomes what it is: milliseconds. First one sees what is hidden, then what that leaves.
 const BEFORE = { delay: 600, duration: 900, easing: "ease-in-out", fill: "backwards" };
 
-/** What must stay for tables to stay: everything but numbers and titles. */
-const shapeOf = ({ bands, matrices }) =>
-  JSON.stringify([bands, matrices.map(({ key, rows, columns }) => [key, rows, columns])]);
+/** What must stay for a table to stay: everything but numbers and titles. */
+const shapeOf = ({ key, rows, columns }) => JSON.stringify([key, rows, columns]);
 
 export class Matrices {
   constructor() {
@@ -32,19 +31,15 @@ export class Matrices {
   }
 
   /** Tables for these data. Who was in a cell is in the same one again, where there is one. */
-  build(data) {
+  build(data, shapes) {
     const focused = this.root.getRootNode().activeElement?.closest?.(`.figure ${CELL}`);
     const at = focused && this.at(focused);
-    this.shape = shapeOf(data);
     this.needs = needsOf(data);
     this.pointed = null;
-    const known = this.known;
-    this.known = data.matrices.map(({ key, rows, columns }) =>
-      JSON.stringify([key, rows, columns]),
-    );
     this.tables = data.matrices.map((matrix, m) =>
-      this.known[m] === known?.[m] ? this.tables[m] : this.table(matrix, m),
+      shapes[m] === this.shapes?.[m] ? this.tables[m] : this.table(matrix, m),
     );
+    this.shapes = shapes;
     this.all.replaceChildren(...this.tables.map(({ parentElement }) => parentElement));
     this.all.className = data.bands.length > 1 ? "bands" : "band";
     data.bands.forEach((band, row) =>
@@ -89,7 +84,10 @@ export class Matrices {
   update(data) {
     const before = this.data;
     this.data = data;
-    if (shapeOf(data) !== this.shape) this.build(data);
+    const shapes = data.matrices.map(shapeOf);
+    const [now, then] = [JSON.stringify([data.bands, shapes]), this.shape];
+    this.shape = now;
+    if (now !== then) this.build(data, shapes);
     this.root.setAttribute("aria-label", data.name);
     this.about.textContent = data.about;
     this.says.classList.toggle("above", !data.hinted);
@@ -105,9 +103,7 @@ export class Matrices {
     for (const [name, value] of Object.entries(told))
       this.all.style.setProperty(`--${name}`, value);
     this.fit();
-    this.writeAll();
-    this.light(this.pointed);
-    this.mark();
+    this.refresh();
     if (before?.covered && !data.covered && moves()) this.play();
   }
 
@@ -122,7 +118,9 @@ export class Matrices {
       least: pixels(own.getPropertyValue("--lab-small-number")),
       leastLetters: pixels(own.getPropertyValue("--lab-small-letters")),
     };
-    if (this.data) this.fit();
+    if (!this.data) return;
+    this.fit();
+    this.refresh();
   }
 
   /** As large as the width allows, and every number as long as that leaves room for. */
@@ -140,12 +138,11 @@ export class Matrices {
       const seen = fit.numbered || (fit.every && (at - 1) % fit.every === 0);
       name.classList.toggle("nameless", !seen);
     }
-    if (fit.shortly === this.shortly) return;
     this.shortly = fit.shortly;
-    this.writeAll();
   }
 
-  writeAll() {
+  /** Every number that is another by now, and the rings. */
+  refresh() {
     this.data.matrices.forEach(({ text, short, share, marked }, m) =>
       text.forEach((line, i) =>
         line.forEach((said, j) => {
@@ -154,6 +151,8 @@ export class Matrices {
         }),
       ),
     );
+    this.light(this.pointed);
+    this.mark();
   }
 
   /** A number; or a pattern that is read aloud, where a mask hides it; or an empty frame. */

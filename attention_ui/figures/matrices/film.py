@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from attention_ui.figures.matrices.parts import width_of
-from attention_ui.figures.matrices.tables import covered_tables, table_of
+from attention_ui.figures.matrices.tables import covered_tables, figure_of, table_of
 from attention_ui.figures.playing import PACES, USUAL_PACE
 from lessons.screen import Curves, Film, Matrices, Matrix, labelled, listed, number, percent, render, translate
 from words import language
@@ -56,18 +56,8 @@ def still_tables(frame: Matrices) -> dict[str, Any]:
         return render(matrix.step(i, j).meaning)
 
     tables = [table_of(one, 1.0, lambda i, j: [], is_called) for one in frame.matrices]
-    places = {table["key"]: place for place, table in enumerate(tables)}
-    whole = {
-        "name": render(frame.name),
-        "about": "",
-        "hint": "",
-        "masked": translate("masked"),
-        "numbered": frame.numbered and frame.width >= LEAST_EM * width_of(frame),
-        "letters": [4, 4],
-        "bands": [[None if one is None else places[one.key] for one in band] for band in frame.bands],
-        "matrices": tables,
-    }
-    still = covered_tables(whole)
+    numbered = frame.numbered and frame.width >= LEAST_EM * width_of(frame)
+    still = covered_tables(figure_of(tables, frame) | {"about": "", "hint": "", "numbered": numbered})
     told = [{name: table[name] for name in ("say", "marked")} for table in tables]
     empty = [table | said for table, said in zip(still["matrices"], told, strict=True)]
     return still | {"covered": False, "matrices": empty}

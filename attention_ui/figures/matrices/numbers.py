@@ -24,7 +24,9 @@ def signed_digits(value: float, digits: str) -> str:
 
 
 def tiny_text(value: float) -> str:
-    """As `cell_text`, but what two decimals would hide is a power of ten; only 0 itself reads 0."""
+    """The number as it fits a cell, where small ones count: what two decimals would hide is a power of ten, and only 0
+    itself reads 0.
+    """
     if 0 < abs(value) < 0.005:
         return localised(power_of_ten(value))
     return cell_text(value) if value else "0"

@@ -21,8 +21,8 @@ ProjectedRoom = tuple[int, int, int]
 
 @cached_by_language(maxsize=MOST_IN_PARTS)
 def parts_on_a_projector(figure: Matrices, room: ProjectedRoom = BESIDE_QUESTION) -> tuple[Matrices, ...]:
-    """The same figure for a projector: the matrices that its last step is about; or else all of them, in as few parts
-    as leave large numbers in this `room`, and those about as wide as each other.
+    """What a projector shows of a figure: the matrices that its last step is about; or else all of them, in as few
+    parts as leave large numbers in this `room`, and those about as wide as each other.
 
     Of one figure always the same ones: their tables are kept by them.
     """

@@ -54,7 +54,12 @@ def tables_of(figure: Matrices) -> dict[str, Any]:
     def lights(matrix: Matrix) -> Each:
         return lambda i, j: [coded(lit) for lit in lit_with(matrices, matrix, made_of, i, j) if lit[0] in places]
 
-    tables = [table_of(one, longest(one, figure), lights(one)) for one in matrices.values()]
+    return figure_of([table_of(one, longest(one, figure), lights(one)) for one in matrices.values()], figure)
+
+
+def figure_of(tables: list[dict[str, Any]], figure: Matrices) -> dict[str, Any]:
+    """The tables of a figure, and what is said around them."""
+    places = {table["key"]: place for place, table in enumerate(tables)}
     return {
         "name": render(figure.name),
         "about": render(figure.weights) if figure.weights is not None else "",
@@ -69,7 +74,7 @@ def tables_of(figure: Matrices) -> dict[str, Any]:
 
 
 def covered_tables(tables: dict[str, Any], given: Collection[str] = ()) -> dict[str, Any]:
-    """The same without any number, but for the matrices that are given. What is masked stays masked."""
+    """The tables of a figure without any number, but for the matrices that are given. What is masked stays masked."""
 
     def cover(table: dict[str, Any]) -> dict[str, Any]:
         if table["key"] in given:
@@ -131,7 +136,7 @@ def number_in(matrix: Matrix, value: float) -> str:
 
 
 def short_in(matrix: Matrix, value: float, text: str | None) -> str | None:
-    """The same in as many letters as every cell has room for: with one decimal, as are all others of its matrix.
+    """A number in as many letters as every cell has room for: with one decimal, as are all others of its matrix.
 
     A power of ten has no shorter form.
     """
@@ -211,7 +216,7 @@ def lit_with(matrices: dict[str, Matrix], matrix: Matrix, made_of: MadeOf, i: in
 
 
 def same_place(matrices: Iterable[Matrix], matrix: Matrix, i: int, j: int) -> Iterator[Cells]:
-    """The same cell of each matrix with the same axes, the same row of any other with the same rows."""
+    """What stands where a cell does: that cell in matrices with the axes of its own, that row in any with its rows."""
     for other in matrices:
         if other is not matrix and other.rows.labels == matrix.rows.labels:
             yield Cells(other.key, i, j if other.columns.labels == matrix.columns.labels else None)
