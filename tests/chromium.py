@@ -6,10 +6,11 @@ import shutil
 from playwright.sync_api import Error
 
 from lab import BROWSERS
+from tests.figures import DRAWN
 
 WAIT = 60_000  # milliseconds a slow machine may take
-SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-testid=stSkeleton]')"""
+SETTLED = f"""() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid=stSkeleton]') && ({DRAWN})()"""
 
 # The last list of features counts: these are Playwright's own, and two pages of its own that every window would load
 # for suggestions under the address bar, which take a quarter of a test's time.
@@ -78,6 +79,7 @@ class Tabs:
         if page.url.startswith(url):
             page.evaluate("sessionStorage.clear()")
         page.goto("about:blank")
+        page.unroute_all()
         page.mouse.move(0, 0)
         page.context.clear_cookies()
         devtools = page.context.new_cdp_session(page)

@@ -31,6 +31,11 @@ TAGS = re.compile(
 EVERY = """((selector, box = document) =>
     [box, ...[box, ...box.querySelectorAll('*')].map(one => one.shadowRoot).filter(Boolean)]
         .flatMap(root => [...root.querySelectorAll(selector)]))"""
+# Whether every figure with a tree of its own has been drawn as large as its room allows.
+DRAWN = f"""() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')].every(box => {{
+    const figures = {EVERY}(':is({TABLES}, {FILM})', box)
+    return figures.length && figures.every(one => !one.clientWidth || one.querySelector('[style*="--size"]'))
+}})"""
 # All that a selector of figures finds, which ends in `PICTURE`; or any other selector.
 FIND_ALL = f"""(selector => {{
     const whose = selector.endsWith('{PICTURE}') && selector.slice(0, -{len(PICTURE)})
