@@ -14,10 +14,13 @@ from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.page.style import style_in
 from attention_ui.process.turns import FIRST_PAGE, later_turn, page_turn, yield_turn
 from attention_ui.session import (
+    ASKED,
+    HELD,
     ICON,
     LARGE,
     LOGO,
     get_state,
+    is_held,
     is_projected,
     language_menu,
     language_of_visit,
@@ -73,6 +76,7 @@ def leads_through_plan() -> bool:
 
 use_rules(lambda: import_module("attention_ui.link_rules").RULES)
 ask_reader(language_of_visit)
+set_state(HELD, take_state(ASKED))
 socket = st.context.headers.get("Sec-WebSocket-Key", "")  # another one whenever the browser has connected again
 arrives = get_state(IS_HERE) != socket
 with ExitStack() as turns:
@@ -83,7 +87,7 @@ with ExitStack() as turns:
     opened = st.navigation(pages, position="top")
     page, here = page_of_one_run(opened), CONTENTS[pages.index(opened)]
     settle_link(page, here.address)  # opening another link takes a moment in which others compute
-    turn = later_turn if take_state(BY_ITSELF) else page_turn
+    turn = later_turn if take_state(BY_ITSELF) or is_held() else page_turn
     for added in (BELOW, WHEN_ANSWERED):
         set_state(added, None)
     if in_class := bool(get_state("class_inside") or text_in_link("class")):

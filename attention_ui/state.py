@@ -4,6 +4,9 @@ from collections.abc import Set
 
 import streamlit as st
 
+HELD = "edits_held"  # in a run for which a hand asks that holds a number: the changed numbers as it has them
+ASKED = "edits_asked"  # the same before that run
+
 
 def get_state(name: str) -> object | None:
     """What is kept for this visitor under this name, the value of the widget with this key included; or None."""
@@ -34,3 +37,8 @@ def take_all(names: Set[str]) -> None:
     """From now on nothing is kept under any of these names, of which a visit has few."""
     for name in names & set(st.session_state):
         take_state(name)
+
+
+def is_held() -> bool:
+    """True in a run for which a hand asks that still holds its number."""
+    return get_state(HELD) is not None

@@ -1,6 +1,6 @@
 """The choices of a lesson, drawn; and those that depend on the tokens of the example: the one that asks, and a mask."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +13,6 @@ import torch
 from attention_core.one_head.attention import Mask
 from attention_core.one_head.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
 from attention_ui.controls.bound import changing_slider, control_of, one_in_changing_list, one_in_row, text_field
-from attention_ui.controls.editing import typed_cells
 from attention_ui.session import get_state, set_state, show_notes
 from attention_ui.session.mask_codes import mask_code, mask_from_code
 from lessons.example.example import ExampleTrace, first_query
@@ -178,3 +177,11 @@ def write_code(key: str, begin: list[list[bool]]) -> None:
         rows[row][column] = bool(tick)
     set_state("drawn", mask_code(rows))
     set_state("code_of_boxes", (mask_code(rows), len(rows)))
+
+
+def typed_cells(state: object) -> Iterator[tuple[int, int, object]]:
+    """Row, column and value of each cell that was typed over, as a table in the browser reports them."""
+    for row, cells in (state.get("edited_rows", {}) if isinstance(state, dict) else {}).items():
+        for column, value in cells.items():
+            if column.isdecimal():
+                yield row, int(column) - 1, value

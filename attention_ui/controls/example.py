@@ -16,7 +16,7 @@ from attention_ui.controls.bound import (
     switch,
     text_field,
 )
-from attention_ui.controls.editing import edits_in_link, edits_line
+from attention_ui.controls.editing import edits_in_link
 from attention_ui.controls.learnt import (
     layer_choice,
     model_sizes,
@@ -30,7 +30,16 @@ from attention_ui.controls.learnt import (
 from attention_ui.controls.pictures import BEFORE_MODELS_CAME
 from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
 from attention_ui.process.turns import yield_turn
-from attention_ui.session import get_state, link_notes, named_in_link, say_in_link, set_state, show_notes, text_in_link
+from attention_ui.session import (
+    get_state,
+    is_held,
+    link_notes,
+    named_in_link,
+    say_in_link,
+    set_state,
+    show_notes,
+    text_in_link,
+)
 from lessons.example.example import (
     LIMITS,
     SOURCES,
@@ -94,15 +103,14 @@ def example_controls(
     would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
     takes seed, mask and scaling. Where `x_alone` is used, the style sheet hides what does not change X.
 
-    What is folded is drawn from when it is opened on, or where something in it may not be as it is at first; beside
-    open tables too, for only a field that stands already takes what is typed there into the address.
+    What is folded is drawn from when it is opened on, or where something in it may not be as it is at first, or is held
+    by a hand.
     """
     with st.sidebar, st.container(key="x_alone") if x_alone else nullcontext():
         st.subheader(translate("The running example"))
         if own_tokens:
             st.caption(translate("This page has its own sentences."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
-        changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source(lessons_own)
         if source.key == SMALL_MODEL:
             way_back()
@@ -112,12 +120,10 @@ def example_controls(
         edits, notes = (), ()
         if not own_sizes:
             with st.expander(translate("More"), key="more", on_change="rerun") as more:
-                opened = more.open or get_state("editing_open")
+                opened = more.open or is_held()
                 if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
                     choices |= controls_of(source.more, source)
                     edits, notes = edits_in_link()
-            with changed:
-                edits_line(edits)
     example = Example(source=source.key, edits=edits, **choices)
     if told is not None:
         with told:

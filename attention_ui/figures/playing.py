@@ -2,12 +2,25 @@
 a timer can move the moment.
 """
 
+from collections.abc import Sequence
+
 from lessons.screen import translate
 
 TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
 USUAL_PACE = 5  # so that one can follow how a head forms
 NOWHERE = -1  # the choice of a jump before there was one
+
+
+def film_words(count: int, jumps: Sequence[tuple[str, int]] = (), **names: str) -> dict[str, object]:
+    """What the browser needs to move through so many moments; where one has `names` for it, the pace is ours."""
+    usual = {
+        "play": translate("play"),
+        "pace": translate("frames a second"),
+        "moment": translate("moment"),
+        "jump": translate("jump to"),
+    }
+    return {"count": count, "jumps": [*map(list, jumps)], "paces": PACES, "pace": USUAL_PACE, "words": usual | names}
 
 
 def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
+from attention_ui.controls.editing import take_by_hand
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.features.by_feature import pairs_numbers, tables_of_pairs
 from attention_ui.figures.features.by_feature_chart import pairs_template
@@ -22,12 +23,7 @@ from attention_ui.figures.matrices.tables import covered_tables, numbers_of, tab
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
 from attention_ui.figures.sentence.model_view_chart import model_view_template
-from attention_ui.figures.sentence.ribbons import (
-    ribbon_numbers,
-    ribbon_says,
-    ribbon_weights,
-    ribbon_words,
-)
+from attention_ui.figures.sentence.ribbons import ribbon_numbers, ribbons_of
 from attention_ui.figures.sentence.token_text import (
     LARGE_LETTERS,
     LETTERS,
@@ -54,6 +50,7 @@ from attention_ui.session import (
     fold,
     get_state,
     hidden,
+    is_held,
     is_projected,
     least_letters,
     left_to_find,
@@ -138,7 +135,10 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     if is_projected():
         figure = chosen_part(figure, lesson)
     yield_turn()
-    if covered(lesson):
+    if is_held():  # nobody points at a number meanwhile
+        tables = tables_of(figure, told=False)
+        written = json.dumps(covered_tables(tables, given_in(figure)) if covered(lesson) else tables)
+    elif covered(lesson):
         written = COVERED.get(figure, lambda: json.dumps(covered_tables(tables_of(figure), given_in(figure))))
     else:
         written = WRITTEN.get(figure, lambda: json.dumps(tables_of(figure)))
@@ -153,9 +153,11 @@ def show_tables(figure: Matrices, written: str, *, picks: bool) -> Picked | None
     at each number. On a projector what is pointed at is said above their last line.
     """
     data = {"kind": "matrices", "written": written, "picks": picks, "hinted": not is_projected()}
+    if any(matrix.entries for matrix in figure.matrices) and not hidden("edit"):
+        data |= {"by_hand": True, "heard": get_state(f"{figure.key}_heard")}
     key, tall = f"{figure.key}_tables", sum(one.values.shape[0] for one in figure.matrices) > HIGHEST_ON_A_PHONE
     with st.container(key=figure.key), st.container(key=f"tall_{figure.key}") if tall else nullcontext():
-        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(key=key, data=data, on_picked_change=nothing)
+        draw_part(key, data, on_picked_change=nothing, on_by_hand_change=partial(take_by_hand, figure))
     return picked_cell(figure.key) if picks else None
 
 
@@ -265,9 +267,7 @@ def draw_moving(film: Film, on_pick: Callable[[], None] | None) -> None:
     written = kept.get((film.frames, film.curves, first.width), lambda: json.dumps(film_of(film, still)))
     data = {"kind": "film", "written": written, "picks": on_pick is not None}
     with st.container(key=film.key):
-        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(
-            key=f"{film.key}_film", data=data, on_pressed_change=on_pick or nothing
-        )
+        draw_part(f"{film.key}_film", data, on_pressed_change=on_pick or nothing)
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
@@ -304,19 +304,23 @@ def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
-    from attention_ui.figures.sentence.ribbons_chart import ribbons_template  # with Altair
-
-    spec = ribbons_template(len(figure.tokens), len(figure.moments), is_projected())
-    tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
-    filled = {f"ribbon_{name}": table(figure) for name, table in tables}
-    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"), width="stretch")
+    yield_turn()
+    data = {"kind": "ribbons", "written": json.dumps(ribbons_of(figure)), "large": is_projected()}
+    with st.container(key=figure.key):
+        draw_part(f"{figure.key}_sentence", data, on_asked_change=partial(let_it_ask, f"{figure.key}_sentence"))
 
 
-def let_it_ask(chart: str) -> None:
+def let_it_ask(part: str) -> None:
     """The word that was clicked becomes the query token, if the browser says so in the way the figure does."""
-    word = first_pick(get_state(chart)).get("query")
-    if isinstance(word, int | float) and 0 <= word < MAX_TOKENS:
-        set_state("asks", int(word) + 1)
+    state = get_state(part)
+    word = state.get("asked") if isinstance(state, dict) else None
+    if type(word) is int and 0 <= word < MAX_TOKENS:
+        set_state("asks", word + 1)
+
+
+def draw_part(key: str, data: dict[str, Any], **on_change: Callable[[], None]) -> None:
+    """What our scripts draw of these data."""
+    part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(key=key, data=data, **on_change)
 
 
 def draw_model_view(lesson: str | None, figure: ModelView) -> None:

@@ -11,22 +11,24 @@ import streamlit as st
 
 from attention_ui.contents import draw_topic
 from attention_ui.controls.choices import chosen_in
+from attention_ui.controls.editing import SAME_ROWS, edits_line
 from attention_ui.controls.example import USUAL_EXAMPLE, current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
-from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
+from attention_ui.page.drawing import draw_figure, draw_matrices, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel, reply_to_choice
 from attention_ui.page.words import draw_words
 from attention_ui.process.kept import KeptByLanguage
 from attention_ui.process.turns import yield_turn
-from attention_ui.session import ROLE_COLOURS, Picked, covered, hidden, marked
+from attention_ui.session import ROLE_COLOURS, Picked, covered, fold, hidden, is_held, marked, set_state
 from attention_ui.session.recent_screens import remember_screen
 from lessons import name_of
 from lessons.example.example import ExampleTrace, unedited
-from lessons.screen import Figure, Message, Screen, diff, join_sentences, render
+from lessons.screen import Figure, Message, Screen, diff, join_sentences, matrices_figures, render, translate
 from lessons.shared.formulas import spoken_formula
+from lessons.shared.own_numbers import changeable_numbers, with_entries
 from models.small import is_small
 
 NOWHERE_ELSE = nullcontext()
@@ -67,27 +69,51 @@ class LessonPage:
     room: Room
     trace: ExampleTrace
     head: int
+    by_hand: bool  # whether the numbers of the example can be changed
 
     def about(self, trace: ExampleTrace, head: int) -> "LessonPage":
         """The same page about another example and head."""
-        return replace(self, trace=trace, head=head)
+        return replace(self, trace=trace, head=head, by_hand=self.by_hand and trace is self.trace)
 
     def show(self, choices: object) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it."""
-        screen = kept_screen(self.lesson, self.trace, self.head, choices)
+        screen = self.screen(self.trace, choices)
         if self.trace.example.edits:
-            screen = diff(screen, self.lesson.screen(unedited(self.trace), self.head, choices))
+            screen = diff(screen, self.screen(unedited(self.trace), choices))
+        set_state(SAME_ROWS, self.trace.row_ids)
         yield_turn()
         path = partial(notebook_of_path, self.trace, self.head)
         draw_screen(self.lesson, screen, self.room, address=self.address, path=path)
+        if self.by_hand:
+            with self.room.controls:
+                self.change_by_hand(screen)
         remember_screen(self.lesson, self.address, self.trace.example, self.head, choices)
 
+    def screen(self, trace: ExampleTrace, choices: object) -> Screen:
+        """The screen of an example. What a hand that holds a number passes by is seen once, so it is not kept."""
+        if is_held() and trace is self.trace:
+            return self.lesson.screen(trace, self.head, choices)
+        by_hand = self.by_hand and not trace.example.edits
+        return kept_screen(self.lesson, trace, self.head, choices, by_hand=by_hand)
 
-def kept_screen(lesson: ModuleType, trace: ExampleTrace, head: int, choices: object) -> Screen:
+    def change_by_hand(self, screen: Screen) -> None:
+        """The way back from what was changed; and where no figure of the screen shows numbers to change, a fold."""
+        edits_line(self.trace.example.edits)
+        if not any(matrix.entries for figure in matrices_figures(screen.figures) for matrix in figure.matrices):
+            figure = partial(changeable_numbers, self.trace, self.head)
+            fold("edit", translate("Change numbers by hand"), "editing_open", lambda: draw_matrices(None, figure()))
+
+
+def kept_screen(lesson: ModuleType, trace: ExampleTrace, head: int, choices: object, *, by_hand: bool) -> Screen:
     """The screen that these choices make. A class opens the first one of each lesson, one that is led the same one all
     at once, so the last ones are kept, for all visitors: never change one.
     """
-    return SCREENS.get((lesson, trace, head, choices), lambda: lesson.screen(trace, head, choices))
+
+    def made() -> Screen:
+        screen = lesson.screen(trace, head, choices)
+        return with_entries(screen, trace, head) if by_hand else screen
+
+    return SCREENS.get((lesson, trace, head, choices), made)
 
 
 def open_lesson(
@@ -115,7 +141,7 @@ def open_lesson(
         )
     with room.controls:
         head = head_choice(trace) if heads else 0
-    return LessonPage(lesson, address, room, trace, head)
+    return LessonPage(lesson, address, room, trace, head, by_hand=not (own_sizes or own_tokens))
 
 
 def show_lesson(

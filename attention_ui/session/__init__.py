@@ -59,4 +59,4 @@ from attention_ui.session.links import (
     write_in_link,
 )
 from attention_ui.session.markdown import ROLE_COLOURS, literal, marked, plain_label
-from attention_ui.state import get_state, set_state, show_in_widget, take_state
+from attention_ui.state import ASKED, HELD, get_state, is_held, set_state, show_in_widget, take_state

@@ -1,4 +1,5 @@
 /** Matrices as tables: what a cell holds, what lights up with it, and how one goes from cell to cell by keys. */
+import { ByHand } from "./by_hand.js";
 import { html, moves } from "./elements.js";
 import { fitted, needsOf } from "./layout.js";
 
@@ -27,6 +28,7 @@ export class Matrices {
       this.root.addEventListener(kind, () => this.light(null));
     this.root.addEventListener("click", ({ target }) => this.pick(target.closest(CELL)));
     this.root.addEventListener("keydown", (event) => this.press(event));
+    this.byHand = new ByHand(this);
     new ResizeObserver(() => this.measure()).observe(this.root);
   }
 
@@ -90,9 +92,11 @@ export class Matrices {
     if (now !== then) this.build(data, shapes);
     this.root.setAttribute("aria-label", data.name);
     this.about.textContent = data.about;
+    this.hint = (data.by_hand && data.hint_by_hand) || data.hint;
     this.says.classList.toggle("above", !data.hinted);
-    data.matrices.forEach(({ title, note, role, scale }, m) => {
+    data.matrices.forEach(({ title, note, role, scale, hand }, m) => {
       const table = this.tables[m];
+      table.classList.toggle("by-hand", Boolean(data.by_hand && hand));
       table.classList.toggle("areas", scale === "areas");
       table.classList.toggle("bars", scale === "bars");
       table.style.setProperty("--role", `var(--lab-${role}, currentColor)`);
@@ -104,6 +108,7 @@ export class Matrices {
       this.all.style.setProperty(`--${name}`, value);
     this.fit();
     this.refresh();
+    this.byHand.heard(data.heard);
     if (before?.covered && !data.covered && moves()) this.play();
   }
 
@@ -186,7 +191,7 @@ export class Matrices {
     for (const one of this.root.querySelectorAll(".lit")) one.classList.remove("lit");
     const [m, i, j] = cell ? this.at(cell) : [];
     const said = cell && this.said(m, i, j);
-    this.says.value = said || (this.data.hinted ? this.data.hint : "");
+    this.says.value = said || (this.data.hinted ? this.hint : "");
     if (!said) return;
     const sources = this.data.matrices[m].lights[i][j].flatMap((source) => this.cells(...source));
     for (const one of [cell, ...sources]) {

@@ -5,7 +5,6 @@ the short text with which they travel in a link: `q1,2=0.5;x3,1=-1` sets two.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -18,7 +17,7 @@ from lessons.screen import Integer, Message, message, plural, reason
 LETTER_OF = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, as a link spells them
 LARGEST = 1000
 MOST_EDITS = 50
-MOST_PLACES = 99  # rows or columns that a link can count
+MOST_PLACES = 9999  # rows or columns that a link can count
 MOST_CHARACTERS = 2000
 MOST_SENTENCES = 3
 
@@ -88,37 +87,6 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
             most_edits=MOST_EDITS,
         )
     return (*others, edit)
-
-
-def set_numbers(
-    edits: Edits, matrix: str, current: Numbers, typed: Iterable[tuple[int, int, object]], ids: tuple[int, ...] = ()
-) -> tuple[Edits, tuple[Message, ...]]:
-    """The edits with what was typed into a matrix: (row, column, value) each. And why some was refused.
-
-    A number that is there already is no change; where a number is refused, the old one stays.
-    For x, the `ids` of its rows: tokens with the same id share one row, which is named by the first of them.
-    """
-    refused = []
-    for row, column, value in typed:
-        where = {"matrix": title(matrix), "row": row + 1, "column": column + 1}
-        try:
-            edit = Edit(matrix, row, column, usable_number(value))
-            if not edit.fits(current.shape):
-                raise InputError(
-                    "there is no such cell in a matrix of {rows}×{columns}",
-                    rows=current.shape[0],
-                    columns=current.shape[1],
-                )
-            if float(current.new_tensor(edit.value)) != float(current[row, column]):
-                first = ids.index(ids[row]) if ids else row
-                edits = put_edit(edits, Edit(matrix, first, column, edit.value))
-        except ValueError as error:
-            refused.append(
-                message(
-                    "{matrix}, row {row}, column {column}: {why}. The old number stays.", **where, why=reason(error)
-                )
-            )
-    return edits, few(refused)
 
 
 def apply_edits(matrices: dict[str, Numbers], edits: Edits, ids: tuple[int, ...]) -> dict[str, Numbers]:
@@ -195,7 +163,7 @@ def parse_edits(code: str) -> tuple[Edits, tuple[Message, ...]]:
 
 def parse_edit(piece: str) -> Edit:
     """One edit as a link spells it. Raises ValueError for anything else."""
-    found = re.fullmatch(r"([xqkv])(\d{1,2}),(\d{1,2})=(.*)", piece, re.ASCII)
+    found = re.fullmatch(r"([xqkv])(\d{1,4}),(\d{1,4})=(.*)", piece, re.ASCII)
     if not found:
         raise InputError("write it like q1,2=0.5, which sets row 1, column 2 of W_q; x, k and v set X, W_k and W_v")
     letter, row, column, text = found.groups()

@@ -18,7 +18,7 @@ from lessons.screen.choice import (
     said_in_links,
     spellings,
 )
-from lessons.screen.compare_edits import diff
+from lessons.screen.compare_edits import diff, with_past
 from lessons.screen.format import (
     DOTTED_CIRCLE,
     END_OF_ISOLATED,
@@ -89,6 +89,7 @@ from lessons.screen.screen import (
     Code,
     Colour,
     Curves,
+    Entries,
     Facts,
     Figure,
     Film,

@@ -36,6 +36,14 @@ class Cells(NamedTuple):
     column: int | None = None
 
 
+class Entries(NamedTuple):
+    """Which entries of X, W_q, W_k or W_v the cells of a matrix are: the row and the column there of each, from 0."""
+
+    matrix: str
+    rows: Sequence[Sequence[int]]
+    columns: Sequence[Sequence[int]]
+
+
 # What is drawn.
 
 # Around 0; from 0 to 1; from −1 to 1; around 0, and possibly tiny; the same, drawn so that small numbers show as well.
@@ -69,7 +77,7 @@ class Matrix:
     Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
     what they were without the learner's edits (`was`). Once the question is answered, weights grow from what
     they `began` as, so that one sees how they are shared out anew; and the rows of a shuffled matrix slide from those
-    that they `came_from`.
+    that they `came_from`. `entries` are those of the example that a learner changes where they stand in the figure.
     """
 
     key: str
@@ -92,6 +100,7 @@ class Matrix:
     was: Array | None = None
     began: Array | None = None
     came_from: Sequence[int] | None = None
+    entries: Entries | None = None
     remark: Message | None = None  # below the title, in place of the shape; of single rows behind it
 
     def derive(self, row: int, column: int) -> list[Step]:

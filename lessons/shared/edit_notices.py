@@ -84,16 +84,3 @@ def example_of_change(names: tuple[Token, ...], now: dict[str, Tensor], then: di
         before=before,
         after=after,
     )
-
-
-def shared_row(trace: ExampleTrace) -> Message:
-    """What a number set in a row of X does to other rows: a token that repeats picks the same row again."""
-    repeated = next((i for i, token_id in enumerate(trace.row_ids) if trace.row_ids.count(token_id) > 1), None)
-    if repeated is None:
-        return message("No row repeats, so each belongs to one token.")
-    name = trace.names[repeated]
-    return message(
-        "{token} appears {count} times and picks the same row each time: change a number in one and it changes in all.",
-        token=Token(name.text, name.position),
-        count=trace.row_ids.count(trace.row_ids[repeated]),
-    )

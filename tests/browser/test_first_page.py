@@ -1,9 +1,9 @@
 """The buttons of the first page, as a visitor presses them: with a plain click at the middle of each."""
 
-from tests.figures import CONTROL_LABEL, layer
+from tests.figures import CONTROL_LABEL, EVERY, RIBBON
 
 BUTTONS = f".stMain :is(button, {CONTROL_LABEL}):not(.stElementToolbar *)"
-SAYS = "() => document.body.textContent + location.href"
+SAYS = f"() => [document.body, ...{EVERY}('section')].map(one => one.textContent).join() + location.href"
 PICTURES, FOOT = ("Open it up", "All steps", "A real model", "One sentence"), ".st-key-lesson_after button"
 
 
@@ -19,7 +19,7 @@ def press(tab, button):
 
 def test_each_button_of_the_first_page_does_something_when_it_is_clicked(visit):
     tab = visit(reduced_motion="reduce").open("?example=pronouns&picture=sentence")
-    tab.page.wait_for_selector(f".st-key-ribbons {layer('ribbons')} path", state="attached")
+    tab.page.wait_for_selector(f".st-key-ribbons {RIBBON}", state="attached")
     tab.settled()
     others = [
         button

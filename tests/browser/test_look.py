@@ -2,21 +2,20 @@
 
 import pytest
 
-from attention_ui.figures.sentence.ribbons_chart import WHOLE_RIBBON
 from lessons.example.example import learnt_example, run_example
 from lessons.start.overview.sentence_view import Choices, screen
-from tests.figures import CHECK_BOX, LETTERS, PICTURE, SLIDER, layer
+from tests.figures import CHECK_BOX, EVERY, PICTURE, RIBBON, SLIDER, WORD
 
 FIGURE = ".st-key-ribbons"
-WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} {layer("ribbons")} path')]
-    .map(path => [path.getAttribute('aria-label').split(':')[0], Number(path.getAttribute('stroke-width'))]))"""
-GLIDES = f"() => getComputedStyle(document.querySelector('{FIGURE} {layer('ribbons')} path')).transitionDuration"
-TEXTS = f"() => [...document.querySelectorAll('{FIGURE} {LETTERS}')].map(text => text.textContent)"
+WHOLE_RIBBON = 44  # pixels
+WIDTHS = f"""() => Object.fromEntries({EVERY}("{RIBBON}").filter(path => path.getAttribute("d"))
+    .map(path => [path.getAttribute("aria-label").split(":")[0], Number.parseFloat(path.style.strokeWidth)]))"""
+GLIDES = f"() => getComputedStyle({EVERY}('{RIBBON}')[0]).transitionDuration"
 
 
 def opened(visit, path="?example=pronouns&picture=sentence", **context):
     tab = visit(**context).open(path)
-    tab.page.wait_for_selector(f"{FIGURE} {layer('ribbons')} path", state="attached")
+    tab.page.wait_for_selector(f"{FIGURE} {RIBBON}", state="attached")
     return tab.settled()
 
 
@@ -30,7 +29,11 @@ def expected(query, moment=-1, **choices):
 
 
 def point_at_word(tab, word):
-    tab.page.locator(f"{FIGURE} {layer('room')}").get_by_label(f"“{word}”", exact=True).hover()
+    the_word(tab, word).hover()
+
+
+def the_word(tab, word):
+    return tab.page.locator(f"{FIGURE} {WORD}").and_(tab.page.get_by_label(f"“{word}”", exact=True))
 
 
 def widths_become(tab, wanted):
@@ -54,7 +57,7 @@ def test_ribbons_are_as_wide_as_weights_wherever_one_points_and_whenever_in_trai
     for moment in (0, 1, 15):
         slider.fill(str(moment))
         said = f"Training steps so far: {20 * moment} of 300."
-        tab.page.wait_for_function(f"said => ({TEXTS})().some(text => text.startsWith(said))", arg=said)
+        tab.page.locator(FIGURE).get_by_text(said).wait_for()
         widths_become(tab, expected(6, moment))
     slider.fill("1")
     point_at_word(tab, "girl")
@@ -69,7 +72,7 @@ def test_the_picture_changes_in_place_when_a_word_is_clicked_or_another_stands_l
     tab = opened(visit)
     still_there = tab.marked(f"{FIGURE} {PICTURE}")
     for word, query in (("girl", 4), ("found", 1)):
-        tab.page.locator(f"{FIGURE} {layer('room')}").get_by_label(f"“{word}”", exact=True).click()
+        the_word(tab, word).click()
         tab.page.wait_for_url(f"**asks={query + 1}*")
         tab.page.get_by_role("heading", name=f"To read “{word}”, this head looks").wait_for()
         tab.settled().page.mouse.move(5, 5)
@@ -91,7 +94,7 @@ def test_it_fits_the_page_and_the_whole_sentence_is_seen(visit, scheme):
 
 
 ROOM = f"""width => {{
-    const room = document.querySelector('{FIGURE}'), picture = document.querySelector('{FIGURE} {PICTURE}')
+    const room = document.querySelector('{FIGURE}'), picture = {EVERY}('{PICTURE}')[0]
     const here = [innerWidth, room.clientWidth, picture?.getBoundingClientRect().width].join()
     if (window.room?.here !== here) window.room = {{here, since: performance.now()}}
     return picture && innerWidth === width && performance.now() - window.room.since > 300
@@ -103,7 +106,7 @@ def fits(tab, width, height):
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
     figure = tab.page.locator(f"{FIGURE} {PICTURE}").bounding_box()
     boxes = tab.page.evaluate(
-        f"""() => [...document.querySelectorAll('{FIGURE} :is({layer("sentence")} text, {layer("ribbons")} path)')]
+        f"""() => {EVERY}('{WORD} text:first-of-type, {RIBBON}').filter(mark => mark.getAttribute("d") !== "")
         .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right, box.top, box.bottom])"""
     )
     assert len(boxes) == 14
@@ -119,9 +122,9 @@ def test_it_plays_from_the_beginning_to_the_end_and_stops(visit):
     tab = opened(visit)
     box = tab.page.get_by_role("checkbox", name="Watch it learn")
     box.check()
-    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} {SLIDER}').value) < 15")
-    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} {SLIDER}').value) === 15")
-    tab.page.wait_for_function(f"() => !document.querySelector('{FIGURE} {CHECK_BOX}').checked")
+    tab.page.wait_for_function(f"() => Number({EVERY}('{SLIDER}')[0].value) < 15")
+    tab.page.wait_for_function(f"() => Number({EVERY}('{SLIDER}')[0].value) === 15")
+    tab.page.wait_for_function(f"() => !{EVERY}('{CHECK_BOX}')[0].checked")
     widths_become(tab, expected(6))
 
 
@@ -130,7 +133,7 @@ def test_twelve_long_words_stay_within_their_room(visit):
     text = "+".join(["extraordinary", "W" * 30] * 6)
     tab = opened(visit, f"?example=sentence&picture=sentence&causal=false&text={text}")
     boxes = tab.page.evaluate(
-        f"""() => [...document.querySelectorAll('{FIGURE} {layer("sentence")} text')]
+        f"""() => {EVERY}('{WORD} text:first-of-type')
         .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right])"""
     )
     for (_, right), (left, _) in zip(sorted(boxes), sorted(boxes)[1:], strict=False):
@@ -142,7 +145,7 @@ def test_twelve_long_words_stay_within_their_room(visit):
 def test_all_that_is_said_of_twelve_long_words_is_seen(visit, width):
     text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)
     tab = opened(visit, f"?example=sentence&picture=sentence&text={text}", viewport={"width": width, "height": 900})
-    box = "selector => (({top, bottom}) => [top, bottom])(document.querySelector(selector).getBoundingClientRect())"
-    top, bottom = tab.page.evaluate(box, f"{FIGURE} {PICTURE}")
-    said = tab.page.evaluate(box, f"{FIGURE} {layer('row_says')} text")
-    assert top <= said[0] < said[1] <= bottom
+    page = tab.page.locator(FIGURE).bounding_box()
+    said = tab.page.locator(f"{FIGURE} output").bounding_box()
+    assert page["y"] <= said["y"] < said["y"] + said["height"] <= page["y"] + page["height"]
+    assert "“" in tab.page.locator(f"{FIGURE} output").inner_text()

@@ -43,6 +43,17 @@ PARTS = [  # what the frames of the exercises and of the progress send
     ),
     *({"solved": {"lessons": ["mask"] * 10**5, "exercises": {"a": 1}}}, {"solved": {"lessons": [[], {}, HUGE, 1e308]}}),
 ]
+HANDS = [
+    {"cell": cell, "value": value, "done": done, "asked": asked}
+    for cell in (["x", 0, 0], ["W_q", 0, 0], ["x", 10**9, 0], [HUGE, 0, 0])
+    for value, done, asked in (
+        (1.5, True, 1),
+        (HUGE, True, 2),
+        (1e308, False, 10**40),
+        (None, False, -1),
+        ([{}], 1, "x"),
+    )
+]
 MISSHAPEN = ["", "x", "5", "[]", "null", json.dumps(HUGE)]
 # What each kind of widget sends, in the field of the message that Streamlit expects there.
 VALUES = {
@@ -59,6 +70,7 @@ VALUES = {
         "json_value",
         [json.dumps({"known": part, "sent": part, "picked": part}) for part in PARTS]
         + [json.dumps({"picked": cell}) for cell in CELLS]
+        + [json.dumps({"by_hand": hand}) for hand in HANDS]
         + MISSHAPEN,
     ),
 }

@@ -1,22 +1,25 @@
-"""Numbers changed by hand, as a visitor does it: by link, by the field, by the tables, and back again."""
+"""Numbers changed by hand, as a visitor does it: by link, by the field, in the figures, and back again."""
 
 import math
 
 import pytest
-from visiting import cells, chart, open_page, texts
+from visiting import cells, chart, given_to, open_page, texts
 
 from attention_ui.controls import editing
-from lessons.example.edits import Edit, edits_code
+from attention_ui.session import ASKED
+from lessons.example.edits import MOST_EDITS, Edit, edits_code
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
 from lessons.screen import render, render_all
 from lessons.shared.edit_notices import edit_remarks, tensors_of
+from lessons.shared.own_numbers import changeable_numbers
 from tests.printed import readings
 from tests.rounding import SUMS, assert_close_for_size
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 TWO = (Edit("W_q", 0, 1, 0.5), Edit("x", 2, 0, -1.0))
 LINK = "q1,2=0.5;x3,1=-1"
+FOLD = "Change numbers by hand"
 
 
 def table(at):
@@ -51,7 +54,7 @@ def cancelled(edits, **choices):
 
 
 def reset_line(at):
-    return [text.value for text in at.sidebar.text if text.value.endswith("changed by hand")]
+    return [text.value for text in at.text if text.value.endswith("changed by hand")]
 
 
 def button(at, label):
@@ -159,48 +162,65 @@ def test_the_formula_and_the_shapes_follow_every_kind_of_weights(kind):
 # By the field and the buttons
 
 
-def test_undo_and_reset_of_one_matrix_and_of_all():
+def test_undo_and_reset():
     at = open_page("one_head/projections", edits=LINK)
-    at.session_state["editing_open"] = True
-    at.run()
-    button(at, "Reset W_q").click().run()
-    assert at.text_input(key="edits").value == "x3,1=-1"
-    assert button(at, "Reset W_q").disabled
-    button(at, "Reset all").click().run()
+    button(at, "Reset").click().run()
     assert at.text_input(key="edits").value == "" and marked(at) == set()
+    assert reset_line(at) == [] and button(at, "Reset").disabled
     button(at, "Undo").click().run()
-    assert at.text_input(key="edits").value == "x3,1=-1"
-    button(at, "Undo").click().run()
-    assert at.text_input(key="edits").value == LINK
+    assert at.text_input(key="edits").value == LINK and marked(at)
     assert button(at, "Undo").disabled and not at.exception
 
 
-@pytest.mark.parametrize("role", ["q", "k", "v", "mirror"])
-@pytest.mark.parametrize("preset", ["journey", "mat"])
-def test_the_tables_open_for_every_view(role, preset):
-    at = open_page("one_head/projections", role=role, example=preset)
+# In the figures
+
+
+def by_hand_in(at, name="Projections"):
+    """Whether a hand may change numbers of a figure, and in which of its matrices."""
+    (figure,) = (figure for figure in given_to(at, "figures") if figure["name"] == name)
+    return figure.get("by_hand", False), [matrix["key"] for matrix in figure["matrices"] if matrix["hand"]]
+
+
+@pytest.mark.parametrize("role", ["q", "k", "v"])
+def test_numbers_that_are_given_can_be_changed_where_they_stand(role):
+    at = open_page("one_head/projections", role=role)
+    assert by_hand_in(at) == (True, ["x", f"W_{role}"])
+    assert f"Numbers of X and W_{role} can be dragged" in given_to(at, "figures")[0]["hint_by_hand"]
+    assert not [fold for fold in at.expander if fold.label == FOLD]
+
+
+@pytest.mark.parametrize("page", ["projections", "scores", "mask", "softmax", "output"])
+def test_where_none_stands_in_the_figure_a_fold_has_all_of_them(page):
+    at = open_page(f"one_head/{page}", **{"role": "mirror"} if page == "projections" else {})
+    assert [fold.label for fold in at.expander if fold.label == FOLD] == [FOLD]
     at.session_state["editing_open"] = True
     at.run()
+    assert by_hand_in(at, "Numbers that can be changed") == (True, ["x", "W_q", "W_k", "W_v"])
     assert not at.exception
-    headings = [line for line in texts(at) if "rows are" in line]
-    titles = {"mirror": ["W_q", "W_k", "X"]}.get(role, [f"W_{role}", "X"])
-    assert [line.split(":")[0] for line in headings] == titles
 
 
-def test_a_class_need_not_see_the_tables():
+def test_a_class_need_not_change_numbers():
     at = open_page("one_head/projections", hide="edit")
-    assert "Change numbers by hand" not in [panel.label for panel in at.expander]
+    assert by_hand_in(at)[0] is False
+    at = open_page("one_head/scores", hide="edit")
+    assert FOLD not in [panel.label for panel in at.expander]
 
 
-def test_a_learners_token_is_data_in_the_table_and_never_markup():
-    at = open_page("one_head/projections", example="sentence", text="<b>bold</b> :red[no] <b>bold</b>")
+@pytest.mark.parametrize("page", ["model/heads", "code/pytorch"])
+def test_a_lesson_with_sizes_of_its_own_offers_no_numbers_that_would_not_count(page):
+    at = open_page(page, edits=LINK)
+    assert reset_line(at) == [] and FOLD not in [panel.label for panel in at.expander]
+
+
+def test_a_learners_token_is_data_in_the_figure_and_never_markup():
+    at = open_page("one_head/scores", example="sentence", text="<b>bold</b> :red[no] <b>bold</b>")
     at.session_state["editing_open"] = True
     at.run()
     assert not at.exception
     assert not any("bold" in element.value for kind in ("markdown", "caption", "latex") for element in at.get(kind))
 
 
-# By the tables: what is called when something was typed
+# What is called when a hand changed a number
 
 
 @pytest.fixture
@@ -212,52 +232,83 @@ def kept(monkeypatch):
     return store
 
 
-def type_into(store, trace, matrix, rows, head=0):
-    store["table"] = {"edited_rows": rows, "added_rows": [], "deleted_rows": []}
-    editing.take_typed(trace, head, matrix, "table")
+def change(store, trace, cell, value, *, head=0, done=True, asked=7):
+    figure = changeable_numbers(trace, head)
+    said = {"cell": [*cell], "value": value, "done": done, "asked": asked}
+    store |= {"row_ids": trace.row_ids, "changeable_tables": {"by_hand": said}}
+    editing.take_by_hand(figure)
 
 
-def test_a_typed_number_becomes_part_of_the_link_and_the_table_stays(kept):
-    type_into(kept, run_example(Example()), "W_q", {0: {"2": 0.5}})
-    assert kept["edits"] == "q1,2=0.5" and kept["edits_refused"] == ()
-    first = editing.generation()
-    type_into(kept, run_example(Example(edits=TWO[:1])), "x", {2: {"1": -1}})
+def test_a_number_becomes_part_of_the_link_when_it_is_let_go(kept):
+    trace = run_example(Example())
+    change(kept, trace, ("W_q", 0, 1), 0.25, done=False)
+    assert kept[ASKED] == (Edit("W_q", 0, 1, 0.25),) and "edits" not in kept, "one computes with it, and keeps nothing"
+    change(kept, trace, ("W_q", 0, 1), 0.5, asked=8)
+    assert kept["edits"] == "q1,2=0.5" and kept["edits_before"] == ("",) and kept["changeable_heard"] == 8
+    change(kept, run_example(Example(edits=TWO[:1])), ("x", 2, 0), -1)
     assert kept["edits"] == LINK
-    assert editing.generation() == first, "the table is not drawn anew under the learner's hands"
-    editing.change_to(())
-    assert editing.generation() == first + 1, "after a reset the table forgets what was typed"
     editing.undo()
-    assert kept["edits"] == LINK and editing.generation() == first + 2
+    assert kept["edits"] == "q1,2=0.5", "one step for each number that was let go"
+    editing.undo()
+    assert kept["edits"] == "" and kept["edits_before"] == ()
+
+
+def test_a_hand_that_gives_its_number_back_changes_nothing(kept):
+    kept["edits"] = "q1,2=0.5"
+    change(kept, run_example(Example(edits=TWO[:1])), ("W_q", 0, 1), None)
+    assert kept["edits"] == "q1,2=0.5" and "edits_before" not in kept and ASKED not in kept
 
 
 def test_columns_of_another_head_are_those_of_all_heads_side_by_side(kept):
     trace = run_example(Example(n_heads=3, d_k=5, d_v=2))
-    type_into(kept, trace, "W_k", {1: {"4": 0.25}}, head=2)
+    change(kept, trace, ("W_k", 1, 3), 0.25, head=2)
     assert kept["edits"] == edits_code((Edit("W_k", 1, 13, 0.25),))
-    type_into(kept, trace, "W_v", {1: {"1": 0.25}}, head=1)
+    kept["edits"] = ""
+    change(kept, trace, ("W_v", 1, 0), 0.25, head=1)
     assert kept["edits"] == edits_code((Edit("W_v", 1, 2, 0.25),))
 
 
-@pytest.mark.parametrize("value", [None, "", "text", math.nan, math.inf, 1e308, -1000.5, True, [1]])
-def test_a_hostile_cell_is_refused_and_the_table_is_drawn_anew_with_the_old_number(kept, value):
-    kept["edits"] = "q1,2=0.5"
-    count = editing.generation()
-    type_into(kept, run_example(Example(edits=TWO[:1])), "W_q", {0: {"2": value}})
-    assert kept["edits"] == "q1,2=0.5"
-    assert len(kept["edits_refused"]) == 1 and render(kept["edits_refused"][0]).endswith("The old number stays.")
-    assert editing.generation() == count + 1
-
-
-@pytest.mark.parametrize("state", [None, {}, "text", {"edited_rows": {}}, {"edited_rows": {0: {"name": 1.0}}}])
-def test_a_state_without_numbers_changes_nothing(kept, state):
-    kept["table"] = state
-    editing.take_typed(run_example(Example()), 0, "W_q", "table")
-    assert "edits" not in kept and kept["edits_refused"] == ()
-
-
-def test_a_row_of_a_repeated_word_changes_everywhere_so_the_table_is_drawn_anew(kept):
+def test_a_number_that_several_tokens_share_counts_once(kept):
     trace = run_example(Example(source="sentence", text="the cat the dog"))
-    count = editing.generation()
-    type_into(kept, trace, "x", {2: {"1": 3.0}})
-    assert kept["edits"] == "x1,1=3"
-    assert editing.generation() == count + 1
+    change(kept, trace, ("x", 2, 0), 3.0)
+    change(kept, trace, ("x", 0, 0), 4.0)
+    assert kept["edits"] == "x1,1=4"
+
+
+@pytest.mark.parametrize("value", ["", "text", math.nan, math.inf, 1e308, -1000.5, "<b>1</b>"])
+def test_a_number_that_cannot_be_is_refused_and_the_old_one_stays(kept, value):
+    kept["edits"] = "q1,2=0.5"
+    change(kept, run_example(Example(edits=TWO[:1])), ("W_q", 0, 1), value)
+    assert kept["edits"] == "q1,2=0.5" and "edits_before" not in kept
+    assert render(kept["edits_refused"]).startswith("This number stays as it was: ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        3,
+        "text",
+        {},
+        {"cell": ["x", 0, 0], "value": 1.0, "done": True},
+        {"cell": ["x", -1, 0], "value": 1.0, "done": True, "asked": 1},
+        {"cell": ["x", 0], "value": 1.0, "done": True, "asked": 1},
+        {"cell": ["x", 0, 1.5], "value": 1.0, "done": True, "asked": 1},
+        {"cell": ["x", 0, 0], "value": [1.0], "done": True, "asked": 1},
+        {"cell": ["x", 0, 0], "value": 1.0, "done": "yes", "asked": 1},
+        {"cell": ["x", 999, 0], "value": 1.0, "done": True, "asked": 1},
+        {"cell": ["q", 0, 0], "value": 1.0, "done": True, "asked": 1},
+        {"cell": ["nothing", 0, 0], "value": 1.0, "done": True, "asked": 1},
+    ],
+)
+def test_a_browser_that_says_something_else_changes_nothing(kept, said):
+    kept["changeable_tables"] = {"by_hand": said}
+    editing.take_by_hand(changeable_numbers(run_example(Example()), 0))
+    assert not kept.get("edits") and not kept.get(ASKED)
+
+
+def test_more_numbers_than_a_link_carries_are_refused(kept):
+    trace = run_example(Example(d_model=12, d_k=8))
+    kept["edits"] = edits_code(tuple(Edit("W_q", place // 8, place % 8, 1.0) for place in range(MOST_EDITS)))
+    change(kept, trace, ("W_v", 0, 0), 1.0)
+    assert "reset some first" in render(kept["edits_refused"]) and "v1,1" not in kept["edits"]

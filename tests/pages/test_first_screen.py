@@ -160,7 +160,7 @@ def test_a_link_to_another_head_or_text_without_the_model_shows_what_ships():
 @pytest.mark.parametrize("link", [{"example": "pronouns"}, {"example": "sentence", "text": "one two"}, {"seed": 7}])
 def test_a_link_that_names_a_small_example_shows_that_one(link):
     at = first(**link)
-    assert "ribbon_words" in view(at) and at.segmented_control(key="picture").value == "sentence"
+    assert "ribbons" in view(at) and at.segmented_control(key="picture").value == "sentence"
 
 
 def test_an_example_that_is_chosen_elsewhere_is_shown_by_a_small_picture():
@@ -169,7 +169,7 @@ def test_an_example_that_is_chosen_elsewhere_is_shown_by_a_small_picture():
     at.switch_page(str(ROOT / "pages/one_head/tokens.py")).run()
     at.selectbox(key="example").set_value("induction").run()
     at.switch_page(str(ROOT / "pages/start/overview.py")).run()
-    assert "ribbon_words" in view(at)
+    assert "ribbons" in view(at)
     at.segmented_control(key="picture").set_value("model").run()
     assert "words" in view(at) and "words" in view(at.run())
 
@@ -181,7 +181,7 @@ def test_a_link_to_the_real_model_shows_it(link):
 
 def test_the_other_pictures_are_one_click_away():
     at = first()
-    for name, table in (("sentence", "ribbon_words"), ("row", "cells"), ("steps", "cells"), ("model", "words")):
+    for name, table in (("sentence", "ribbons"), ("row", "cells"), ("steps", "cells"), ("model", "words")):
         at.segmented_control(key="picture").set_value(name).run()
         assert not at.exception and table in view(at)
     assert not any("{" in text for text in texts(at))

@@ -24,7 +24,8 @@ def test_it_opens_with_a_trained_head_at_work_and_says_what_it_does():
     at, shown = first(), pronouns()
     assert asked(at) == render(shown.headline)
     assert render_all(shown.lead) in [read_plainly(element.value) for element in at.markdown]
-    assert chart(at)[2] == render_all(shown.figures[0].notice)
+    last = chart(at)[1]["moments"][-1]
+    assert last["rows"][6]["says"] == render(shown.figures[0].notice[0])
     assert ":blue[" in at.header[0].value and ":orange[" in at.header[0].value
 
 
@@ -57,7 +58,7 @@ def test_a_link_to_a_step_opens_the_whole_computation(link):
 def test_who_opens_a_link_to_a_step_can_go_to_the_sentence():
     at = first(step="scores")
     at.segmented_control(key="picture").set_value("sentence").run()
-    assert "ribbon_words" in chart(at)[1]
+    assert "ribbons" in chart(at)[1]
 
 
 def test_another_query_changes_headline_and_data_but_not_the_chart():
@@ -66,7 +67,7 @@ def test_another_query_changes_headline_and_data_but_not_the_chart():
     at.selectbox(key="asks").set_value(5).run()
     assert asked(at) == render(pronouns(4).headline)
     after = chart(at)
-    assert after[0] == before[0] and {row["standing"] for row in after[1]["ribbon_weights"]} == {4}
+    assert after[0] == before[0] and after[1]["ribbons"] == [4]
 
 
 def test_the_last_word_can_be_changed_and_the_head_follows():
@@ -82,7 +83,7 @@ def test_the_last_word_can_be_changed_and_the_head_follows():
 
 def test_updates_take_the_film_back_to_its_beginning():
     at = first(trained_for=40)
-    assert {row["moment"] for row in chart(at)[1]["ribbon_weights"]} == {0, 1, 2}
+    assert len(chart(at)[1]["moments"]) == 3
     at.select_slider(key="trained_for").set_value(0).run()
     assert "equally" in asked(at) and "Untrained" in read_plainly(at.markdown[1].value)
 
@@ -105,7 +106,7 @@ LINKS = [
 @pytest.mark.parametrize("link", LINKS)
 def test_it_opens_with_every_source_mask_and_sentence(link):
     at = first(**link)
-    assert not at.exception and chart(at)[1]["ribbon_words"]
+    assert not at.exception and chart(at)[1]["words"]
     said = " ".join(read_plainly(element.value) for element in at.markdown)
     assert ("Untrained" in said) == (link["example"] in ("sentence", "mat", "batch"))
 

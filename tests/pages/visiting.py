@@ -114,12 +114,21 @@ def chart(at, index=0):
 def is_figure(node):
     kind = getattr(node, "type", None)
     if kind == TABLES_KIND and node.proto.component_name.startswith(TABLES_NAME):
-        return json.loads(node.proto.json)["kind"] == "matrices"
+        return json.loads(node.proto.json)["kind"] in ("matrices", "ribbons")
     return kind == FIGURE_KIND
 
 
 def read_figure(node):
-    return read_chart(node.proto) if node.type == FIGURE_KIND else read_matrices(read_given(node.proto))
+    if node.type == FIGURE_KIND:
+        return read_chart(node.proto)
+    data = read_given(node.proto)
+    return read_sentence(data) if data["kind"] == "ribbons" else read_matrices(data)
+
+
+def read_sentence(data):
+    """A sentence and its ribbons."""
+    tables = {name: data[name] for name in ("words", "moments")} | {"ribbons": [data["query"]]}
+    return {"name of the figure": data["name"]}, tables, None
 
 
 def read_chart(proto):
@@ -177,9 +186,9 @@ def pick(at, figure, *cell):
     return at.run()
 
 
-def tables_with_values(figure, tables_of=drawing.tables_of):
+def tables_with_values(figure, tables_of=drawing.tables_of, **how):
     """What is drawn of matrices, with their numbers in full."""
-    data = tables_of(figure)
+    data = tables_of(figure, **how)
     values = {matrix.key: matrix.values.tolist() for matrix in figure.matrices}
     told = [table | {"values": [[*map(str, line)] for line in values[table["key"]]]} for table in data["matrices"]]
     return data | {"matrices": told}

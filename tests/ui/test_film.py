@@ -117,8 +117,8 @@ def test_a_mark_leads_to_the_first_moment_that_is_not_before_it(x, frame):
 def test_marks_at_one_moment_are_one_jump():
     film = marked_film((0, 20, 40), (message("one"), 20), (message("two"), 20), (message("three"), 60))
     assert jumps_of(film) == (("20: one and two", 1), ("60: three", 2))
-    assert given(film)["jumps"] == [["20: one and two", 1], ["60: three", 2]]
-    assert given(marked_film((0, 20, 40)))["jumps"] == []
+    assert given(film)["film"]["jumps"] == [["20: one and two", 1], ["60: three", 2]]
+    assert given(marked_film((0, 20, 40)))["film"]["jumps"] == []
 
 
 def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():

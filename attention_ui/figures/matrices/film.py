@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from attention_ui.figures.matrices.parts import width_of
-from attention_ui.figures.matrices.tables import covered_tables, figure_of, table_of
-from attention_ui.figures.playing import PACES, USUAL_PACE
-from lessons.screen import Curves, Film, Matrices, Matrix, labelled, listed, number, percent, render, translate
+from attention_ui.figures.matrices.tables import covered_tables, figure_of, no_lights, table_of
+from attention_ui.figures.playing import film_words
+from lessons.screen import Curves, Film, Matrices, Matrix, labelled, listed, number, percent, render
 from words import language
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
@@ -35,17 +35,9 @@ def film_of(film: Film, still: dict[str, Any]) -> dict[str, Any]:
         "numbers": base64.b64encode(numbers.astype("<f4").tobytes()).decode(),
         "said": [[*COLON.split(render(moment), maxsplit=1), ""][:2] for moment in film.moments],
         "curve": curve_of_moments(film),
-        "jumps": [[name, frame] for name, frame in jumps_of(film)],
-        "paces": PACES,
-        "pace": USUAL_PACE,
+        "film": film_words(len(film.frames), jumps_of(film)),
         "decimal": language().decimal,
         "told": labelled("{said}", "{number}"),
-        "words": {
-            "play": translate("play"),
-            "pace": translate("frames a second"),
-            "moment": translate("moment"),
-            "jump": translate("jump to"),
-        },
     }
 
 
@@ -55,7 +47,7 @@ def still_tables(frame: Matrices) -> dict[str, Any]:
     def is_called(matrix: Matrix, i: int, j: int) -> str:
         return render(matrix.step(i, j).meaning)
 
-    tables = [table_of(one, 1.0, lambda i, j: [], is_called) for one in frame.matrices]
+    tables = [table_of(one, 1.0, no_lights, is_called) for one in frame.matrices]
     numbered = frame.numbered and frame.width >= LEAST_EM * width_of(frame)
     still = covered_tables(figure_of(tables, frame) | {"about": "", "hint": "", "numbered": numbered})
     told = [{name: table[name] for name in ("say", "marked")} for table in tables]

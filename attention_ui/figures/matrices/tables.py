@@ -13,6 +13,7 @@ from attention_ui.figures.roles import SCORE_DOMAIN
 from lessons.screen import (
     Axis,
     Cells,
+    ListOf,
     Matrices,
     Matrix,
     Step,
@@ -37,12 +38,18 @@ LETTERS = 4  # that every cell has room for; what is longer is also written shor
 LIKE_INFINITY = 1e6  # what is larger is meant to be drowned by no other score
 BEYOND = 2  # the length of a bar that is too long for its cell, where 1 is as long as it can be
 LONGEST = 150  # letters of the arithmetic that is said of a number
+HUNDREDTHS = 2  # decimals by which a hand changes a number below 10
+DIGITS = 4  # decimals from which it starts
 Each = Callable[[int, int], Any]
 MadeOf = Callable[[str], list[tuple[Lit, ...]]]
 
 
-def tables_of(figure: Matrices) -> dict[str, Any]:
-    """Everything that is drawn of a figure."""
+def tables_of(figure: Matrices, *, told: bool = True) -> dict[str, Any]:
+    """Everything that is drawn of a figure; where it need not be `told`, nothing of where a number comes from."""
+    if not told:
+        return figure_of(
+            [table_of(one, longest(one, figure), no_lights, say_nothing) for one in figure.matrices], figure
+        )
     matrices = {matrix.key: matrix for matrix in figure.matrices}
     tell_together(matrix.traced for matrix in figure.matrices if matrix.drawn and matrix.traced is not None)
     places, made_of = {key: place for place, key in enumerate(matrices)}, sources_in(matrices)
@@ -57,6 +64,16 @@ def tables_of(figure: Matrices) -> dict[str, Any]:
     return figure_of([table_of(one, longest(one, figure), lights(one)) for one in matrices.values()], figure)
 
 
+def no_lights(i: int, j: int) -> list:
+    """Nothing lights up with a cell."""
+    return []
+
+
+def say_nothing(matrix: Matrix, i: int, j: int) -> str:
+    """Nothing is said of a cell."""
+    return ""
+
+
 def figure_of(tables: list[dict[str, Any]], figure: Matrices) -> dict[str, Any]:
     """The tables of a figure, and what is said around them."""
     places = {table["key"]: place for place, table in enumerate(tables)}
@@ -64,6 +81,7 @@ def figure_of(tables: list[dict[str, Any]], figure: Matrices) -> dict[str, Any]:
         "name": render(figure.name),
         "about": render(figure.weights) if figure.weights is not None else "",
         "hint": render(figure.hint or (POINT_AT if figure.numbered else POINT_AT_CELL)),
+        "hint_by_hand": hint_by_hand(figure),
         "masked": translate("masked"),
         "numbered": figure.numbered,
         "covered": False,
@@ -71,6 +89,18 @@ def figure_of(tables: list[dict[str, Any]], figure: Matrices) -> dict[str, Any]:
         "bands": [[None if one is None else places[one.key] for one in band] for band in figure.bands],
         "matrices": tables,
     }
+
+
+def hint_by_hand(figure: Matrices) -> str:
+    """What one can do where a hand can change numbers of a figure; nothing where there are none to change."""
+    titles = tuple(matrix.title for matrix in figure.matrices if matrix.entries is not None)
+    if not titles:
+        return ""
+    return translate(
+        "Point at a number to see where it comes from. Numbers of {matrices} can be dragged left and right, or typed "
+        "anew: all that follows from them is computed at once.",
+        matrices=ListOf(titles),
+    )
 
 
 def covered_tables(tables: dict[str, Any], given: Collection[str] = ()) -> dict[str, Any]:
@@ -117,6 +147,7 @@ def table_of(
         "lights": each(lambda i, j: lights(i, j) if drawn else []),
         "marked": marked_in(matrix, values) if drawn else None,
         "began": None if matrix.began is None else matrix.began.tolist(),
+        "hand": by_hand(matrix, values) if drawn else None,
         "from": None if matrix.came_from is None else [int(row) for row in matrix.came_from],
     }
 
@@ -172,6 +203,15 @@ def marked_in(matrix: Matrix, values: list[list[float]]) -> list[list[bool]] | N
     if matrix.was is None:
         return None
     return [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, matrix.was.tolist(), strict=True)]
+
+
+def by_hand(matrix: Matrix, values: list[list[float]]) -> dict[str, Any] | None:
+    """The numbers that a hand can change, and the last decimal that it changes."""
+    if matrix.entries is None:
+        return None
+    most = max((abs(value) for line in values for value in line), default=0.0)
+    decimals = HUNDREDTHS - max(0, math.floor(math.log10(most))) if most else HUNDREDTHS
+    return {"decimals": max(0, decimals), "numbers": [[round(value, DIGITS) for value in line] for line in values]}
 
 
 def longest(matrix: Matrix, figure: Matrices) -> float:
