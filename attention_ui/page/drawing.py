@@ -7,10 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import streamlit as st
 
-from attention_ui.controls.editing import take_by_hand
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.features.by_feature import pairs_numbers, tables_of_pairs
 from attention_ui.figures.features.by_feature_chart import pairs_template
@@ -21,8 +19,7 @@ from attention_ui.figures.matrices.parts import ALONE, BESIDE_CARDS, BESIDE_QUES
 from attention_ui.figures.matrices.picture import in_full, svg_of
 from attention_ui.figures.matrices.tables import covered_tables, numbers_of, tables_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
-from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
-from attention_ui.figures.sentence.model_view_chart import model_view_template
+from attention_ui.figures.sentence.model_view import view_numbers, view_of
 from attention_ui.figures.sentence.ribbons import ribbon_numbers, ribbons_of
 from attention_ui.figures.sentence.token_text import (
     LARGE_LETTERS,
@@ -61,6 +58,7 @@ from attention_ui.session import (
     set_state,
     show_chart,
     show_rows,
+    told_of,
 )
 from attention_ui.streamlit_insides import IN_BROWSER, part_of_page
 from lessons.example.real_model import MAX_TOKENS, head_name
@@ -109,7 +107,7 @@ STILLS: KeptByLanguage[dict] = KeptByLanguage(16)  # what stands still in them
 # They live as long as their figures, which all share who look at the same screen.
 WRITTEN: KeptWithIt[str] = KeptWithIt()  # as the browser reads them, which takes a tenth of the memory
 COVERED: KeptWithIt[str] = KeptWithIt()
-VIEWS: KeptWithIt[dict[str, pa.Table]] = KeptWithIt()
+VIEWS: KeptWithIt[str] = KeptWithIt()
 
 
 def draw_notice(
@@ -153,11 +151,15 @@ def show_tables(figure: Matrices, written: str, *, picks: bool) -> Picked | None
     at each number. On a projector what is pointed at is said above their last line.
     """
     data = {"kind": "matrices", "written": written, "picks": picks, "hinted": not is_projected()}
+    changes: Callable[[], None] = nothing
     if any(matrix.entries for matrix in figure.matrices) and not hidden("edit"):
+        from attention_ui.controls.editing import take_by_hand  # with torch, which the first page does without
+
         data |= {"by_hand": True, "heard": get_state(f"{figure.key}_heard")}
+        changes = partial(take_by_hand, figure)
     key, tall = f"{figure.key}_tables", sum(one.values.shape[0] for one in figure.matrices) > HIGHEST_ON_A_PHONE
     with st.container(key=figure.key), st.container(key=f"tall_{figure.key}") if tall else nullcontext():
-        draw_part(key, data, on_picked_change=nothing, on_by_hand_change=partial(take_by_hand, figure))
+        draw_part(key, data, on_picked_change=nothing, on_by_hand_change=changes)
     return picked_cell(figure.key) if picks else None
 
 
@@ -306,6 +308,7 @@ def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
     yield_turn()
     data = {"kind": "ribbons", "written": json.dumps(ribbons_of(figure)), "large": is_projected()}
+    data["alt"] = told_of(figure, lesson)
     with st.container(key=figure.key):
         draw_part(f"{figure.key}_sentence", data, on_asked_change=partial(let_it_ask, f"{figure.key}_sentence"))
 
@@ -325,23 +328,23 @@ def draw_part(key: str, data: dict[str, Any], **on_change: Callable[[], None]) -
 
 def draw_model_view(lesson: str | None, figure: ModelView) -> None:
     """A sentence as a real model reads it, and all its heads. A head or a word that is clicked is chosen."""
-    spec = model_view_template(figure.n_layers, figure.n_heads, figure.most_tokens, is_projected())
+    yield_turn()
+    part = f"{figure.key}_picture"
+    data = {"kind": "model", "written": VIEWS.get(figure, lambda: json.dumps(view_of(figure))), "large": is_projected()}
+    data["alt"] = told_of(figure, lesson)
     sizes = figure.n_layers, figure.n_heads, len(figure.tokens)
-    on_pick = partial(choose_in_view, f"{figure.key}_chart", *sizes)
-    tables = VIEWS.get(figure, lambda: tables_of_view(figure))
-    show_chart(figure, spec, tables, lesson, on_pick=on_pick, width="stretch")
+    with st.container(key=figure.key):
+        draw_part(part, data, on_chosen_change=partial(choose_in_view, part, *sizes))
 
 
-def choose_in_view(chart: str, n_layers: int, n_heads: int, n_tokens: int) -> None:
+def choose_in_view(part: str, n_layers: int, n_heads: int, n_tokens: int) -> None:
     """What was clicked, if the browser says so in the way the figure does."""
-    picked = first_pick(get_state(chart))
-    place = picked.get("i")
-    if not isinstance(place, int | float) or place != int(place):
-        return
-    if picked.get("what") == "head" and 0 <= place < n_layers * n_heads:
-        set_state("look_head", head_name(*divmod(int(place), n_heads)))
-    if picked.get("what") == "word" and 0 <= place < n_tokens:
-        set_state("look_asks", int(place) + 1)
+    state = get_state(part)
+    match state.get("chosen") if isinstance(state, dict) else None:
+        case ["head", int(place)] if 0 <= place < n_layers * n_heads:
+            set_state("look_head", head_name(*divmod(place, n_heads)))
+        case ["word", int(place)] if 0 <= place < n_tokens:
+            set_state("look_asks", place + 1)
 
 
 def draw_strips(lesson: str | None, figure: Strips) -> None:

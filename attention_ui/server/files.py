@@ -18,7 +18,14 @@ MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; chars
 FOR_A_YEAR = "public, immutable, max-age=31536000"  # their names hold a hash of what is in them
 OF_CHARTS = ("ArrowVegaLiteChart.*.js", "embed.*.js", "vega-interpreter.*.js")  # nearly all that a chart needs
 PLACES = ("/static/", "/bidi-components/")  # where Streamlit's files are asked for, and those of parts of a page
-WITHOUT_CHARTS = ("dot_product", "mask", "output", "build", "exercises")  # pages that show matrices and no chart
+WITHOUT_CHARTS = (
+    "",
+    "dot_product",
+    "mask",
+    "output",
+    "build",
+    "exercises",
+)  # pages without charts; the first has no name
 GZIP_LEVEL = 6  # 9 takes a third longer and saves two parts in a thousand
 
 

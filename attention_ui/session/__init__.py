@@ -22,6 +22,7 @@ from attention_ui.session.chart import (
     show_notes,
     show_rows,
     thinks_first,
+    told_of,
     uncover,
 )
 from attention_ui.session.icon import ICON, LOGO

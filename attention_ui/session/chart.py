@@ -109,10 +109,9 @@ def show_chart(
     never does.
     """
     yield_turn()
-    alt, name = render_all(figure.notice) or render(figure.name), render(figure.name)
     picking = on_pick is not None or (picks and lesson is not None)
-    chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson)}
-    box = {"width": width, "height": "content", "alt": name}
+    chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(figure, tables, lesson)}
+    box = {"width": width, "height": "content", "alt": render(figure.name)}
     with st.container(key=figure.key):
         if not picking:
             st.vega_lite_chart(chart, **box)
@@ -132,14 +131,18 @@ def numbers_as_spoken() -> dict[str, object]:
     return {"config": {"locale": {"number": written | {"percent": percent}}}}
 
 
-def datasets_of(tables: dict[str, pa.Table], alt: str, lesson: str | None) -> dict[str, pa.Table]:
+def datasets_of(figure: Figure, tables: dict[str, pa.Table], lesson: str | None) -> dict[str, pa.Table]:
     """The tables of a chart and its alternative text, covered where the lesson is."""
     if covered(lesson):
-        return {
-            **{key: covered_table(table) for key, table in tables.items()},
-            "alt": alt_table(render(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
-        }
-    return {**tables, "alt": alt_table(render(LEFT_OUT) if left_to_find(lesson) else alt)}
+        tables = {key: covered_table(table) for key, table in tables.items()}
+    return {**tables, "alt": alt_table(told_of(figure, lesson))}
+
+
+def told_of(figure: Figure, lesson: str | None) -> str:
+    """What there is to see in a figure, for whoever does not see it; not before others see it."""
+    if covered(lesson):
+        return render(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)
+    return render(LEFT_OUT) if left_to_find(lesson) else render_all(figure.notice) or render(figure.name)
 
 
 def offer_numbers(key: str, table: pa.Table) -> None:

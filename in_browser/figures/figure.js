@@ -1,9 +1,10 @@
 /** Every figure of a page that is drawn here: its kind says who draws it. */
 import { Film } from "./film.js";
 import { Matrices } from "./matrices.js";
+import { Model } from "./model.js";
 import { Ribbons } from "./ribbons.js";
 
-const KINDS = { matrices: Matrices, film: Film, ribbons: Ribbons };
+const KINDS = { matrices: Matrices, film: Film, model: Model, ribbons: Ribbons };
 const drawn = new WeakMap();
 
 /** Streamlit calls this when a figure comes onto the page, and whenever its data change. */

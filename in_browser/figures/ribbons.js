@@ -2,6 +2,7 @@
     stands upright, and the ribbons beside it. */
 import { html, svg } from "./elements.js";
 import { Player } from "./player.js";
+import { box, set, shorten } from "./shapes.js";
 
 const WHOLE = 44; // pixels: as wide is a weight of 1, and half as wide is half of it
 const POST = 44; // of what stays with the query itself
@@ -43,6 +44,8 @@ export class Ribbons {
     const before = this.data?.words;
     this.data = data;
     this.root.setAttribute("aria-label", data.name);
+    this.picture.setAttribute("role", "group");
+    this.picture.setAttribute("aria-label", data.alt);
     if (JSON.stringify(before) !== JSON.stringify(data.words)) this.build(data.words);
     this.asks = data.query;
     this.enter(data.query);
@@ -118,14 +121,11 @@ export class Ribbons {
     const { upright, ground, places } = this.room;
     const [room, word, share] = this.words[at].children;
     const { from, wide: long, middle } = places[at];
-    const set = (element, values) => {
-      for (const [name, value] of Object.entries(values))
-        element.setAttribute(name, value.toFixed(2));
-    };
     set(room, upright ? box(0, from, SIDE, long) : box(from, ground, long, 102));
     set(word, upright ? { x: 72, y: middle } : { x: middle, y: ground + 40 });
     set(share, upright ? { x: 62, y: middle } : { x: middle, y: ground + 84 });
-    shorten(word, this.data.words[at].text, upright ? SIDE - 84 : wide - 0.15 * this.room.letters);
+    word.textContent = this.data.words[at].text;
+    shorten(word, upright ? SIDE - 84 : wide - 0.15 * this.room.letters);
   }
 
   /** The rows of a moment; what is said of it. */
@@ -169,7 +169,7 @@ export class Ribbons {
     const place = upright
       ? [SIDE - 4, from - along / 2, across, along]
       : [from - along / 2, ground, along, across];
-    for (const [name, value] of Object.entries(box(...place))) this.foot.setAttribute(name, value);
+    set(this.foot, box(...place));
   }
 
   told(query, key, share) {
@@ -216,8 +216,6 @@ export class Ribbons {
   }
 }
 
-const box = (x, y, width, height) => ({ x, y, width, height });
-
 /** Where the middle of each ribbon leaves the query, from −½ to ½ of the whole. Side by side, so that none crosses another:
     to the left the nearest key first, then the query itself, and to the right the nearest last. */
 function lanesOf(shares, query) {
@@ -230,14 +228,4 @@ function lanesOf(shares, query) {
     before += shares[key];
   }
   return lanes;
-}
-
-/** A text that is cut where it would be wider than it may be. */
-function shorten(element, text, most) {
-  element.textContent = text;
-  const letters = [...text];
-  while (letters.length > 1 && element.getComputedTextLength() > most) {
-    letters.pop();
-    element.textContent = `${letters.join("")}…`;
-  }
 }

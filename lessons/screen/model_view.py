@@ -43,7 +43,6 @@ class ModelView(Figure):
 
     n_layers: int
     n_heads: int
-    most_tokens: int  # that any sentence of this figure has
     tokens: tuple[Token, ...]
     spaced: tuple[bool, ...]  # whether a space stands before each
     query: int

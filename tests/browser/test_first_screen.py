@@ -2,19 +2,17 @@
 
 import pytest
 
-from attention_ui.figures.sentence.model_view_chart import DOWN, HEIGHT
 from lessons.example.real_model import DEFAULT_TEXT
 from lessons.screen import render
 from lessons.start.overview.model_view import ModelChoices, expected, look_back, read_sentence
-from tests.figures import LETTERS, PICTURE, layer
+from tests.figures import EVERY, MODEL, PICTURE
 
 FIGURE = ".st-key-model_view"
-ROOMS = f"{FIGURE} {layer('touch')} path"
-TEXTS = f"""name => [...document.querySelectorAll(`{FIGURE} {layer("${name}")} text`)]
-    .map(text => text.textContent)"""
-BOX = """selector => (({x, y, width, height}) => [x, y, width, height])(
-    document.querySelector(selector).getBoundingClientRect())"""
-SMALLEST = f"""() => Math.min(...[...document.querySelectorAll('{FIGURE} {LETTERS}')]
+HEIGHT, UPRIGHT_HEIGHT = 690, 1114  # pixels of the picture; at least, where the sentence runs down
+ROOMS = f"{FIGURE} {MODEL} [data-what]"
+TEXTS = f"""name => {EVERY}(`{MODEL} .${{name}}`).map(text => text.textContent)"""
+BOX = f"""() => (({{x, y, width, height}}) => [x, y, width, height])({EVERY}("{MODEL}")[0].getBoundingClientRect())"""
+SMALLEST = f"""() => Math.min(...{EVERY}('{MODEL} text')
     .filter(text => text.textContent.trim()).map(text => parseFloat(getComputedStyle(text).fontSize)))"""
 COVERED = """() => [...document.querySelectorAll('.st-key-model_look :is(button, input:not([type=checkbox]))')]
     .filter(one => {
@@ -29,7 +27,7 @@ WORDS, N_HEADS = 10, 9
 def opened(visit, url=None, query="", **context):
     tab = visit(**({"url": url} if url else {}), **context)
     tab.page.goto(f"{tab.url}/{query}")
-    tab.page.wait_for_selector(f"{FIGURE} {layer('ribbons')} path", state="attached")
+    tab.page.wait_for_selector(f"{FIGURE} {MODEL} .ways path", state="attached")
     return tab.settled()
 
 
@@ -39,11 +37,13 @@ def short(share):
 
 def shares_become(tab, row):
     wanted = [short(share) for share in row.tolist()]
-    tab.page.wait_for_function(f"wanted => String(({TEXTS})('shares')) === String(wanted)", arg=wanted)
+    tab.page.wait_for_function(f"wanted => String(({TEXTS})('share')) === String(wanted)", arg=wanted)
 
 
 def middle(tab, room):
-    box = tab.page.locator(ROOMS).nth(room).bounding_box()
+    place = tab.page.locator(f"{ROOMS} > rect").nth(room)
+    while not (box := place.bounding_box()):  # just being drawn anew
+        tab.page.wait_for_timeout(50)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
@@ -56,11 +56,11 @@ def test_it_follows_the_pointer_a_click_and_the_switch_and_nothing_moves(visit, 
         return read_sentence(smollm2, ModelChoices(DEFAULT_TEXT, layer, head, asks, off))
 
     tab = opened(visit, with_model)
-    tab.page.wait_for_selector(f"{FIGURE} {layer('legend')} path", state="attached")  # once all heads are measured
+    tab.page.wait_for_selector(f"{FIGURE} {MODEL} .job", state="attached")  # once all heads are measured
     shares_become(tab.settled(), read().row)
     still_there, box, sent = (
         tab.marked(f"{FIGURE} {PICTURE}"),
-        tab.page.evaluate(BOX, f"{FIGURE} {PICTURE}"),
+        tab.page.evaluate(BOX),
         len(tab.sent),
     )
     tab.page.mouse.move(*middle(tab, room_of(18, 6)))
@@ -70,7 +70,7 @@ def test_it_follows_the_pointer_a_click_and_the_switch_and_nothing_moves(visit, 
     assert len(tab.sent) == sent, "pointing asks no server"
     tab.page.mouse.click(*middle(tab, room_of(9, 4)))
     tab.page.wait_for_url("**look_head=9.4*")
-    tab.page.mouse.click(*middle(tab, 6))
+    tab.settled().page.mouse.click(*middle(tab, 6))
     tab.page.wait_for_url("**look_asks=7*")
     tab.settled().page.mouse.move(5, 300)
     shares_become(tab, read(9, 4, 6).row)
@@ -80,10 +80,10 @@ def test_it_follows_the_pointer_a_click_and_the_switch_and_nothing_moves(visit, 
     tab.page.wait_for_url("**look_off=true*")
     changes = [f"{short(g.share)} → {short(g.without)}" for g in expected(read(9, 4, 6, off=True))]
     tab.page.wait_for_function(f"wanted => String(({TEXTS})('odds')) === String(wanted)", arg=changes)
-    assert tab.page.evaluate(BOX, f"{FIGURE} {PICTURE}") == pytest.approx(box, abs=0.5) and still_there()
+    assert tab.page.evaluate(BOX) == pytest.approx(box, abs=0.5) and still_there()
     assert box[1] + box[3] <= 900 and tab.page.evaluate(SMALLEST) >= 13
     tab.page.set_viewport_size({"width": 390, "height": 844})
-    tab.page.wait_for_function(f"() => ({BOX})('{FIGURE} {PICTURE}')[3] >= {DOWN['height']}")
+    tab.page.wait_for_function(f"() => ({BOX})()[3] >= {UPRIGHT_HEIGHT}")
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390 and tab.page.evaluate(SMALLEST) >= 13
     assert tab.page.evaluate(COVERED) == [], "nothing lies over a control"
 
@@ -91,7 +91,7 @@ def test_it_follows_the_pointer_a_click_and_the_switch_and_nothing_moves(visit, 
 def test_without_the_model_its_places_keep_their_size_and_say_how_to_get_it(visit):
     tab = opened(visit)
     tab.page.get_by_role("button", name="Get the model (93 MB)").wait_for()
-    assert tab.page.evaluate(BOX, f"{FIGURE} {PICTURE}")[3] == pytest.approx(HEIGHT, abs=5)
+    assert tab.page.evaluate(BOX)[3] == pytest.approx(HEIGHT, abs=5)
     assert tab.page.locator(".st-key-look_text input").is_disabled()
     tab.page.mouse.click(*middle(tab, 1))
     tab.page.wait_for_url("**look_asks=2*")

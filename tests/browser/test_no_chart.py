@@ -16,4 +16,5 @@ def test_what_draws_charts_is_loaded_where_there_is_one(visit):
             tab.page.wait_for_selector(CELL)
         tab.settled()
         assert any(name.startswith(NAMES) for name in asked) == (address == "softmax"), address
-        assert [asked.count(name) for name in ("figure.js", "matrices.js", "layout.js")] == [1, 1, 1], address
+        scripts = ("figure.js", "matrices.js", "model.js", "layout.js")
+        assert [asked.count(name) for name in scripts] == [1, 1, 1, 1], address

@@ -1,5 +1,7 @@
 """The first screen on the real model: all that it says is computed again by another program, on the same tensors."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.one_head.attention import attend
-from attention_ui.figures.sentence.model_view_chart import LOOKS
+from attention_ui.streamlit_insides import IN_BROWSER
 from lessons.example.real_model import DEFAULT_TEXT, CutText, cut_text
 from lessons.screen import ListOf, Percent, Token, percent, render, render_all
 from lessons.shared.head_jobs import JOBS, MIXTURE, HeadJobs, Share
@@ -230,10 +232,10 @@ def test_the_legend_counts_every_head_once():
 
 def test_each_job_has_a_mark_of_its_own_even_without_colour():
     """But that a full circle means one thing where it is large and another where it is small."""
-    shapes = [LOOKS[job.key][0] for job in JOBS if job.key in LOOKS]
-    assert {job.key for job in JOBS} - LOOKS.keys() == {"induction"}, "a diamond"
-    shapes.remove("circle")
-    assert len(set(shapes)) == len(JOBS) - 2 and "diamond" not in shapes
+    script = (IN_BROWSER / "figures" / "shapes.js").read_text()
+    shapes = dict(re.findall(r"^  (\w+): ([A-Z]+),$", script, re.MULTILINE))
+    assert {job.key for job in JOBS} - shapes.keys() == {"it_to_noun", "first"}, "circles"
+    assert len({*shapes.values()}) == len(shapes) == len(JOBS) - 2
 
 
 def test_names_that_chance_earns_as_often_are_named():

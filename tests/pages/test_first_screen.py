@@ -1,8 +1,10 @@
 """The first screen as a visitor uses it: with the model, while its heads are measured, and without it."""
 
+import base64
 import json
 import threading
 
+import numpy as np
 import pytest
 from visiting import ROOT, asked, chart, open_page, read_plainly, texts
 
@@ -44,8 +46,12 @@ def view(at):
 
 
 def row_of(at, head, query):
-    (row,) = [row for row in view(at)["rows"] if (row["head"], row["query"]) == (head, query)]
-    return [share for name, share in row.items() if name.startswith("w") and share is not None]
+    """What a head gives to each token from a query: that of the chosen one, or else all from its query."""
+    seen = view(at)
+    if head == seen["chosen"] and (query != seen["query"] or not seen["of_query"]):
+        return seen["of_head"][query]
+    rows = np.frombuffer(base64.b64decode(seen["of_query"]), "<f4").reshape(-1, query + 1)
+    return rows[head].tolist()
 
 
 def lead(at):
@@ -73,8 +79,8 @@ def test_another_head_another_word_and_the_switch_all_follow_and_stand_in_the_li
     assert asked(at, "title") == render(screen.headline) and lead(at) == render_all(screen.lead)
     assert chart(at)[2] == render_all(screen.figures[0].notice)
     guesses = screen.figures[0].guesses
-    assert [row["share"] for row in view(at)["next"]] == pytest.approx([guess.without for guess in guesses])
-    assert [row["was"] for row in view(at)["next"]] == pytest.approx([guess.share for guess in guesses])
+    assert [row["share"] for row in view(at)["guesses"]] == pytest.approx([guess.without for guess in guesses])
+    assert [row["was"] for row in view(at)["guesses"]] == pytest.approx([guess.share for guess in guesses])
     link = {"look_head": "18.6", "look_asks": "10", "look_off": "true"}
     said = {"look_head": "18.6", "look_asks": "10"}  # the switch is bound by the browser itself
     assert {name: at.query_params[name] for name in said} == said
@@ -132,7 +138,7 @@ def test_while_its_heads_are_measured_the_map_says_how_far_that_is(smollm2, monk
     measurement.of(smollm2)
     assert told.wait(60)
     at = first()
-    assert {row["kind"] for row in view(at)["heads"]} == {"unmeasured"} and view(at)["jobs"] == []
+    assert {job for job, _ in view(at)["heads"]} == {-1} and view(at)["jobs"] == []
     assert "25% is done" in at.get("progress")[0].proto.text
     go_on.set()
     measurement.wait(smollm2)
@@ -142,7 +148,7 @@ def test_while_its_heads_are_measured_the_map_says_how_far_that_is(smollm2, monk
 def test_without_the_model_the_sentence_is_there_and_the_rest_says_how_to_get_it():
     at, screen = first(), model_screen(shipped_sentence(ModelChoices()), None)
     assert asked(at, "title") == render(screen.headline) and lead(at) == render_all(screen.lead)
-    assert view(at)["heads"] == [] and view(at)["next"] == []
+    assert view(at)["heads"] == [] and view(at)["guesses"] == []
     assert row_of(at, 13 * 9 + 8, 7)[1] == pytest.approx(0.80, abs=0.01)
     assert at.button(key="get_the_model") and at.text_input(key="look_text").disabled
     assert at.toggle(key="look_off").disabled
@@ -165,23 +171,23 @@ def test_a_link_that_names_a_small_example_shows_that_one(link):
 
 def test_an_example_that_is_chosen_elsewhere_is_shown_by_a_small_picture():
     at = first()
-    assert "words" in view(at)
+    assert "model" in view(at)
     at.switch_page(str(ROOT / "pages/one_head/tokens.py")).run()
     at.selectbox(key="example").set_value("induction").run()
     at.switch_page(str(ROOT / "pages/start/overview.py")).run()
     assert "ribbons" in view(at)
     at.segmented_control(key="picture").set_value("model").run()
-    assert "words" in view(at) and "words" in view(at.run())
+    assert "model" in view(at) and "model" in view(at.run())
 
 
 @pytest.mark.parametrize("link", [{"example": "language"}, {"picture": "model", "example": "pronouns"}])
 def test_a_link_to_the_real_model_shows_it(link):
-    assert "words" in view(first(**link))
+    assert "model" in view(first(**link))
 
 
 def test_the_other_pictures_are_one_click_away():
     at = first()
-    for name, table in (("sentence", "ribbons"), ("row", "cells"), ("steps", "cells"), ("model", "words")):
+    for name, table in (("sentence", "ribbons"), ("row", "cells"), ("steps", "cells"), ("model", "model")):
         at.segmented_control(key="picture").set_value(name).run()
         assert not at.exception and table in view(at)
     assert not any("{" in text for text in texts(at))

@@ -24,8 +24,7 @@ def test_it_opens_with_a_trained_head_at_work_and_says_what_it_does():
     at, shown = first(), pronouns()
     assert asked(at) == render(shown.headline)
     assert render_all(shown.lead) in [read_plainly(element.value) for element in at.markdown]
-    last = chart(at)[1]["moments"][-1]
-    assert last["rows"][6]["says"] == render(shown.figures[0].notice[0])
+    assert chart(at)[2] == render_all(shown.figures[0].notice)
     assert ":blue[" in at.header[0].value and ":orange[" in at.header[0].value
 
 
@@ -67,7 +66,7 @@ def test_another_query_changes_headline_and_data_but_not_the_chart():
     at.selectbox(key="asks").set_value(5).run()
     assert asked(at) == render(pronouns(4).headline)
     after = chart(at)
-    assert after[0] == before[0] and after[1]["ribbons"] == [4]
+    assert after[0] == before[0] and after[1]["query"] == 4
 
 
 def test_the_last_word_can_be_changed_and_the_head_follows():

@@ -20,9 +20,9 @@ import sys
 import app
 app.start_up()
 from streamlit.testing.v1 import AppTest
-from tests.figures import FIGURE_KIND
+from tests.figures import TABLES_KIND
 at = AppTest.from_file("attention_ui/frame.py", default_timeout=60).run()
-assert not at.exception and "80%" in at.markdown[0].value and at.get(FIGURE_KIND)
+assert not at.exception and "80%" in at.markdown[0].value and at.get(TABLES_KIND)
 print(*{"torch", "altair", "scipy", "gguf", "tokenizers", "transformers"} & set(sys.modules))
 """
 
@@ -55,20 +55,20 @@ def opens_late(smollm2, monkeypatch):
 def test_the_layer_that_ships_is_at_work_until_the_model_is_open(opens_late):
     at = first()
     assert at.caption[0].value.startswith("The model is being opened") and not at.button(key="follow_head").disabled
-    assert not chart(at)[1]["next"] and "80%" in at.markdown[0].value
+    assert not chart(at)[1]["guesses"] and "80%" in at.markdown[0].value
     begin_opening()
-    assert not chart(at.run())[1]["next"], "another run does not wait either"
+    assert not chart(at.run())[1]["guesses"], "another run does not wait either"
     opens_late.set()
     (thread,) = real_models.OPENING.values()
     thread.join()
-    assert chart(at.run())[1]["next"] and "80%" in at.markdown[0].value
+    assert chart(at.run())[1]["guesses"] and "80%" in at.markdown[0].value
 
 
 def test_who_asks_for_another_head_or_sentence_meanwhile_waits_for_the_model(opens_late):
     threading.Timer(0.5, opens_late.set).start()
     at = first(look_head="18.6", look_text="A red fox ran home. A red")
     assert at.selectbox(key="look_head").value == "18.6" and "“fox”" in at.markdown[0].value
-    assert "red" in asked(at, "title") and chart(at)[1]["next"]
+    assert "red" in asked(at, "title") and chart(at)[1]["guesses"]
 
 
 def test_links_from_before_models_came_are_known_by_the_names_of_their_choices():

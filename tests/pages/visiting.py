@@ -114,7 +114,7 @@ def chart(at, index=0):
 def is_figure(node):
     kind = getattr(node, "type", None)
     if kind == TABLES_KIND and node.proto.component_name.startswith(TABLES_NAME):
-        return json.loads(node.proto.json)["kind"] in ("matrices", "ribbons")
+        return json.loads(node.proto.json)["kind"] != "film"
     return kind == FIGURE_KIND
 
 
@@ -122,13 +122,12 @@ def read_figure(node):
     if node.type == FIGURE_KIND:
         return read_chart(node.proto)
     data = read_given(node.proto)
-    return read_sentence(data) if data["kind"] == "ribbons" else read_matrices(data)
+    return read_matrices(data) if data["kind"] == "matrices" else read_sentence(data)
 
 
 def read_sentence(data):
-    """A sentence and its ribbons."""
-    tables = {name: data[name] for name in ("words", "moments")} | {"ribbons": [data["query"]]}
-    return {"name of the figure": data["name"]}, tables, None
+    """A sentence and its ribbons, or as a real model reads it."""
+    return {"name of the figure": data["name"]}, data | {data["kind"]: True}, data["alt"]
 
 
 def read_chart(proto):

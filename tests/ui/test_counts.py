@@ -140,7 +140,6 @@ NEVER_ONE = {
         "The number of heads does not",
         "Q has {d_model} features and",
         "{query} receives a weighted mix",
-        "{token} appears {count} times",
         "The causal mask hides {hidden}",
         "{first} sees only itself, {last}",
         "Someone takes the softmax over",

@@ -1,5 +1,6 @@
 """A sentence and its ribbons as the browser draws them: its words, all weights at all moments, what is said of them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -8,8 +9,6 @@ from attention_ui.figures.playing import film_words
 from lessons.screen import (
     RibbonRow,
     Ribbons,
-    has_no_width,
-    is_wide_letter,
     labelled,
     percent,
     quote_token,
@@ -19,8 +18,6 @@ from lessons.screen import (
 )
 from words import language
 
-NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
-EMS = {"narrow": 0.34, "usual": 0.53, "wide": 0.84, "full": 1.0}  # of a letter, a little more than it needs
 FAINT = 0.05  # of the whole: words that get less recede
 DIGITS = 5  # of a weight
 
@@ -56,17 +53,6 @@ def row_of(row: RibbonRow, query: int) -> dict[str, Any]:
     }
 
 
-def letter_ems(letter: str) -> float:
-    """About how wide a letter of the words is."""
-    if has_no_width(letter):
-        return 0.0
-    if letter in NARROW_LETTERS:
-        return EMS["narrow"]
-    if letter in WIDE_LETTERS:
-        return EMS["wide"]
-    return EMS["full" if is_wide_letter(letter) else "usual"]
-
-
 def short_percent(share: float) -> str:
     """A percentage below a word, where there is little room."""
     known = percent(min(max(share, 0.01), 0.99)) if 0 < share < 1 - 1e-6 else percent(share)
@@ -74,13 +60,18 @@ def short_percent(share: float) -> str:
 
 
 def ribbon_numbers(figure: Ribbons) -> pa.Table:
-    """The weights at the last moment, for a spreadsheet: queries and keys by their positions, from 1."""
-    cells = [
-        (query + 1, key + 1, share)
-        for query, row in enumerate(figure.moments[-1].rows)
+    """The weights at the last moment, for a spreadsheet."""
+    rows = figure.moments[-1].rows
+    return weights_table(
+        (query, key, share)
+        for query, row in enumerate(rows)
         for key, (share, visible) in enumerate(zip(row.shares, row.visible, strict=True))
         if visible
-    ]
-    queries, keys, weights = zip(*cells, strict=True)
+    )
+
+
+def weights_table(cells: Iterable[tuple[int, int, float]]) -> pa.Table:
+    """Weights by the positions of their query and key, from 0 here and from 1 in the table."""
+    queries, keys, weights = zip(*((query + 1, key + 1, weight) for query, key, weight in cells), strict=True)
     places = (pa.array(column, pa.int16()) for column in (queries, keys))
     return pa.table([*places, pa.array(weights, pa.float32())], ["query", "key", "weight"])

@@ -171,7 +171,6 @@ def model_screen(read: ReadSentence, jobs: HeadJobs | None) -> Screen:
         name=message("A sentence, what one of its tokens looks at, the model’s guesses and its heads"),
         n_layers=read.n_layers,
         n_heads=read.n_heads,
-        most_tokens=MOST_TOKENS,
         notice=(look_back(read), *what_it_guesses(read, guesses), *what_is_lost(read, guesses)),
         tokens=read.names,
         spaced=tuple(token.startswith(" ") for token in read.cut.tokens),
