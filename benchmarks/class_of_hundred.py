@@ -157,6 +157,7 @@ async def look_round(fleet: Fleet, visitor: Session, plan: Plan, report: Report)
     if "read" in visitor.pages:
         async with Session(visitor.port) as other:
             await other.open("read", "read_view=flip")  # the view that opens a second model
+    await asyncio.sleep(TIDY_SECONDS)
     report.memory_first = fleet.memory()
     computed, alone = 0.0, []
     for number in range(ALONE_RERUNS):

@@ -11,13 +11,13 @@ TABLES_KIND, TABLES_NAME = "bidi_component", "attention-lab.figures_"  # one of 
 CHART_CLASS = "stVegaLiteChart"
 FIGURE_BOX = ":is(.stVegaLiteChart, [data-testid=stBidiComponentIsolated])"  # as wide as there is room
 CHART, TABLES, FILM, SENTENCE, MODEL = "svg.marks", ".figure", ".film", ".sentence", ".model"
-PICTURE = f":is({CHART}, {TABLES}, {SENTENCE}, {MODEL})"
+SPANS = ":is(.arcs, .map-rows, .flow)"
+PICTURE = f":is({CHART}, {TABLES}, {SENTENCE}, {MODEL}, {SPANS})"
 RIBBON, WORD, SHARE = f"{SENTENCE} .ribbon", f"{SENTENCE} .word", f"{SENTENCE} .share"
 TABLE_CELL = "td[data-at]"
 CELL = f":is(.mark-rect [aria-label], {TABLE_CELL}:not(.empty))"  # as one points at it; a frame is none
-LETTERS = (
-    f":is({CHART} text, {TABLES} :is(caption, small, .number, th:not(.nameless) span), {SENTENCE} text, {MODEL} text)"
-)
+OF_TABLES = "caption, small, .number, th:not(.nameless) span"
+LETTERS = f":is(:is({CHART}, {SENTENCE}, {MODEL}, {SPANS}) text, {TABLES} :is({OF_TABLES}))"
 LINE = ".mark-line path"
 TOOLTIP = "#vg-tooltip-element"
 # What moves a film. Each has a label, which is pressed as well.
@@ -36,7 +36,7 @@ EVERY = """((selector, box = document) =>
         .flatMap(root => [...root.querySelectorAll(selector)]))"""
 # Whether every figure with a tree of its own has been drawn as large as its room allows.
 DRAWN = f"""() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')].every(box => {{
-    const figures = {EVERY}(':is({TABLES}, {FILM}, {SENTENCE}, {MODEL})', box)
+    const figures = {EVERY}(':is({TABLES}, {FILM}, {SENTENCE}, {MODEL}, {SPANS})', box)
     const sized = '[style*="--size"], [style*="--letters"]'
     return figures.length && figures.every(one => !one.clientWidth || one.matches(sized) || one.querySelector(sized))
 }})"""

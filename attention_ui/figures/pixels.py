@@ -25,20 +25,16 @@ def layer(
     role: str = "'ink'",
     where: str = "",
     steps: Sequence[dict] = (),
-    key: str = "",
     look: Mapping[str, object] = {},
     params: Collection[dict] = (),
     **channels: str | float,
 ) -> dict:
     """Marks of a kind for the rows of a table, at places that are expressions, in the colour of a `role`.
 
-    Rows are left out unless they pass `where`; `steps` are transforms before that. New data find what was drawn
-    before by the `key`.
+    Rows are left out unless they pass `where`; `steps` are transforms before that.
     """
     colour = {"field": "role", "type": "nominal", "scale": {"domain": list(COLOUR_ROLES), "range": "category"}}
     encoding = {channel: value(said) for channel, said in channels.items()} | {"color": {**colour, "legend": None}}
-    if key:
-        encoding["key"] = {"field": key, "type": "nominal"}
     found = {
         "name": name,
         "data": {"name": data},
@@ -78,12 +74,6 @@ def text(
         **look,
     }
     return layer("text", name, data, text=said, x=x, y=y, size=size, look=written, **more)
-
-
-def shape(name: str, data: str, path: str, **more) -> dict:
-    """A closed shape in pixels: a point whose symbol is the path itself; one of the size 4 is drawn as it is."""
-    look = {"filled": True, "strokeWidth": 0, "size": 4}
-    return layer("point", name, data, shape=path, x=0, y=0, look=look, **more)
 
 
 def unseen_alt() -> dict:

@@ -9,7 +9,6 @@ from lessons.screen import translate
 TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
 USUAL_PACE = 5  # so that one can follow how a head forms
-NOWHERE = -1  # the choice of a jump before there was one
 
 
 def film_words(count: int, jumps: Sequence[tuple[str, int]] = (), **names: str) -> dict[str, object]:
@@ -23,31 +22,23 @@ def film_words(count: int, jumps: Sequence[tuple[str, int]] = (), **names: str) 
     return {"count": count, "jumps": [*map(list, jumps)], "paces": PACES, "pace": USUAL_PACE, "words": usual | names}
 
 
-def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
-    """What moves the moment: time while it plays, the slider, a jump. At the end it stops; playing then begins anew.
+def playing(n_frames: int) -> list[dict]:
+    """What moves the moment: time while it plays, and the slider. At the end it stops; playing then begins anew.
 
     Nothing plays before somebody asks for it: what a run has come to is seen first, and who asks for less motion is
     known to the browser alone.
     """
     last, tick = n_frames - 1, {"type": "timer", "throttle": TICK}
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
-    on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
-    marked = "datum && isValid(datum.frame)"
     paces = {"input": "select", "options": list(PACES), "name": translate("frames a second")}
     slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": translate("moment")}
-    names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
-    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": translate("jump to")} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
         {
             "name": "playing",
             "value": False,
             "bind": {"input": "checkbox", "name": translate("play")},
-            "on": [
-                {"events": tick, "update": f"playing && moment < {last}"},
-                {"events": on_mark, "update": f"playing && !({marked})"},
-                *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else []),
-            ],
+            "on": [{"events": tick, "update": f"playing && moment < {last}"}],
         },
         {"name": "pace", "value": USUAL_PACE, "bind": paces},
         {"name": "shown", "value": 0, "on": [{"events": {"signal": "moment"}, "update": "now()"}]},
@@ -58,9 +49,6 @@ def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
             "on": [
                 {"events": tick, "update": on_time},
                 {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"},
-                {"events": on_mark, "update": f"{marked} ? datum.frame : moment"},
-                *([{"events": {"signal": "jump"}, "update": f"jump === {NOWHERE} ? moment : jump"}] if jumps else []),
             ],
         },
-        *([jump] if jumps else []),
     ]

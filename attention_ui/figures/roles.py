@@ -13,7 +13,6 @@ CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 # The order of `chartCategoricalColors`.
 COLOUR_ROLES = ("ink", "q", "k", "v", "muted", "hatch", "weight", "ghost")
 
-MARK = "#a97b14"  # ochre, the same in both themes: for marks that belong to none of the roles
 
 SCORE_DOMAIN = (-3, 3)  # of a bar from end to end of its cell, where no number of its kind is larger
 FULL = 0.88  # of a place is the square of a weight of 1, and a bar from end to end

@@ -18,7 +18,7 @@ from attention_ui.figures.matrices.film import film_of, numbers_of_film, still_t
 from attention_ui.figures.matrices.parts import ALONE, BESIDE_CARDS, BESIDE_QUESTION, parts_on_a_projector
 from attention_ui.figures.matrices.picture import in_full, svg_of
 from attention_ui.figures.matrices.tables import covered_tables, numbers_of, tables_of
-from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.sentence.arcs import arcs_of
 from attention_ui.figures.sentence.model_view import view_numbers, view_of
 from attention_ui.figures.sentence.ribbons import ribbon_numbers, ribbons_of
 from attention_ui.figures.sentence.token_text import (
@@ -28,8 +28,8 @@ from attention_ui.figures.sentence.token_text import (
     token_table,
     token_text_chart,
 )
-from attention_ui.figures.shares.flow import flow_rows
-from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_height
+from attention_ui.figures.shares.flow import flow_of
+from attention_ui.figures.shares.head_maps import maps_of
 from attention_ui.figures.shares.parts import line_height, parts_table
 from attention_ui.figures.shares.passing import passing_table
 from attention_ui.figures.shares.picture import picture_of_parts, picture_of_sharing
@@ -373,15 +373,16 @@ def choose_key(chart: str, figure: ByFeature) -> None:
 
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
-    from attention_ui.figures.sentence.arcs_chart import arcs_chart  # with Altair
-
-    if letters := least_letters():
-        figure = replace(figure, width=PROJECTED_WIDTH)
-    shape = (len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure, letters))
-    chart = template(arcs_chart, *shape, letters)
-    show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
-    st.caption(render(figure.hint))
+    draw_pointed("arcs", lesson, figure, arcs_of(figure, covered=covered(lesson)))
     say_whose_weights(figure)
+
+
+def draw_pointed(kind: str, lesson: str | None, figure: Figure, drawn: dict[str, Any]) -> None:
+    """A picture of this kind, at whose parts one points."""
+    yield_turn()
+    data = {"kind": kind, "written": json.dumps(drawn), "alt": told_of(figure, lesson), "least": least_letters()}
+    with st.container(key=figure.key):
+        draw_part(f"{figure.key}_picture", data)
 
 
 def draw_token_text(lesson: str | None, figure: TokenText) -> None:
@@ -402,22 +403,12 @@ def choose_by_token(figure: TokenText) -> None:
 
 def draw_flow(lesson: str | None, figure: Flow) -> None:
     """Two votes side by side."""
-    from attention_ui.figures.shares.flow_chart import flow_chart  # with Altair
-
-    show_chart(
-        figure, template(flow_chart, min(figure.width, 640), len(figure.cards)), {"flow": flow_rows(figure)}, lesson
-    )
+    draw_pointed("flow", lesson, figure, flow_of(figure))
 
 
 def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     """Small maps of many heads."""
-    from attention_ui.figures.shares.head_maps_chart import head_maps_chart  # with Altair
-
-    letters = least_letters()
-    chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)
-    tables = {"map_cells": map_cells(figure, letters), "map_frames": map_frames(figure, letters)}
-    show_chart(figure, chart, tables, lesson)
-    st.caption(render(figure.hint))
+    draw_pointed("maps", lesson, figure, maps_of(figure, covered=covered(lesson)))
 
 
 def draw_facts(lesson: str | None, figure: Facts) -> None:

@@ -1,10 +1,21 @@
 /** Every figure of a page that is drawn here: its kind says who draws it. */
+import { Arcs } from "./arcs.js";
 import { Film } from "./film.js";
+import { Flow } from "./flow.js";
+import { Maps } from "./maps.js";
 import { Matrices } from "./matrices.js";
 import { Model } from "./model.js";
 import { Ribbons } from "./ribbons.js";
 
-const KINDS = { matrices: Matrices, film: Film, model: Model, ribbons: Ribbons };
+const KINDS = {
+  arcs: Arcs,
+  film: Film,
+  flow: Flow,
+  maps: Maps,
+  matrices: Matrices,
+  model: Model,
+  ribbons: Ribbons,
+};
 const drawn = new WeakMap();
 
 /** Streamlit calls this when a figure comes onto the page, and whenever its data change. */

@@ -113,5 +113,5 @@ from lessons.screen.screen import (
 from lessons.screen.softmax_parts import Portion, Sharing
 from lessons.screen.strips import Strip, Strips
 from lessons.screen.tensor_shapes import shape_table
-from lessons.screen.text_width import balanced, has_no_width, is_wide_letter, letters, wrapped
+from lessons.screen.text_width import balanced, is_wide_letter, letters, wrapped
 from lessons.screen.token_text import TextToken, TokenText

@@ -1,11 +1,10 @@
 """How a class voted: every count and share in the figures and sentences, counted again from single voters."""
 
-import itertools
 import random
 
 import pytest
 
-from attention_ui.figures.shares.flow import flow_rows
+from attention_ui.figures.shares.flow import flow_of
 from lessons.screen import Card, Question, message, render
 from lessons.teachers.class_vote.lesson import distribution_of_votes, flow, flow_table
 
@@ -53,20 +52,12 @@ def test_the_flow_is_as_wide_as_those_who_went_there(seed):
     moved = [[cast.count((i, j)) for j in range(3)] for i in range(3)]
     covered = flow(a_question(3), moved, explained=False)
     assert covered.right is None and len(flow_table(covered).cells) == 3
-    rows = flow_rows(covered).to_pylist()
-    assert {row["tone"] for row in rows} == {"muted"}
+    drawn = flow_of(covered)
+    assert drawn["right"] is None and [list(row) for row in drawn["moved"]] == moved
     for i in range(3):
         for j in range(3):
-            widths = {round(row["y2"] - row["y"], 9) for row in rows if row["key"] == f"{i}{j}"}
-            assert widths == ({round(moved[i][j] / len(cast), 9)} if moved[i][j] else set())
-    for side in (0, 1):  # bands leave and reach a stack one below the other, without a gap
-        stacks = {row["key"]: (row["y"], row["y2"]) for row in rows if row["kind"] == "stack" and row["x"] == side}
-        for key, (top, bottom) in stacks.items():
-            place = "ABC".index(key[1])
-            ends = sorted(
-                (row["y"], row["y2"])
-                for row in rows
-                if row["kind"] == "band" and row["x"] == side and row["key"][side] == str(place)
-            )
-            assert (ends[0][0], ends[-1][1]) == pytest.approx((top, bottom))
-            assert all(a[1] == pytest.approx(b[0]) for a, b in itertools.pairwise(ends))
+            way = f"stayed with {'ABC'[i]}" if i == j else f"went from {'ABC'[i]} to {'ABC'[j]}"
+            assert drawn["went"][i][j] == f"{moved[i][j]} {way}."
+    firsts, seconds = ([sum(pair[side] == place for pair in cast) for place in range(3)] for side in (0, 1))
+    for said, counts in zip(drawn["chosen"], (firsts, seconds), strict=True):
+        assert [f" {count} of {len(cast)} chose" in one for count, one in zip(counts, said, strict=True)] == [True] * 3

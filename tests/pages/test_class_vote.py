@@ -167,11 +167,10 @@ def test_the_flow_says_how_many_went_where(fresh):
     at.run()
     assert not at.exception
     tables = next(tables for _, tables, _ in charts(at) if "flow" in tables)
-    bands = {row["key"]: row["say"] for row in tables["flow"] if row["kind"] == "band"}
-    assert bands == {"00": "1 stayed with A.", "01": "2 went from A to B.", "10": "1 went from B to A."}
-    stacks = {row["key"]: round(row["y2"] - row["y"], 6) for row in tables["flow"] if row["kind"] == "stack"}
-    assert stacks == {"0A": 0.75, "0B": 0.25, "1A": 0.5, "1B": 0.5}
-    assert {row["tone"] for row in tables["flow"]} == {"muted"}, "no colour tells the answer before it is explained"
+    assert tables["moved"][0][:2] == [1, 2] and tables["moved"][1][:2] == [1, 0]
+    said = [one for row in tables["went"] for one in row if not one.startswith("0 ")]
+    assert said == ["1 stayed with A.", "2 went from A to B.", "1 went from B to A."]
+    assert tables["right"] is None, "no colour tells the answer before it is explained"
     assert asked.cards == len(screen_asked(asked.asked)[1].cards)
 
 

@@ -1,11 +1,11 @@
-"""The tables of arcs and of small maps: every weight that is large enough, at its place, and none twice."""
+"""What the browser is given of arcs and of small maps: every weight that is large enough, and none twice."""
 
 import pytest
 import torch
 
 from attention_core.one_head.masks import causal_mask
-from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, word_width, words_table
-from attention_ui.figures.shares.head_maps import map_cells, map_frames, map_size, maps_height
+from attention_ui.figures.sentence.arcs import arcs_of
+from attention_ui.figures.shares.head_maps import maps_of
 from lessons.screen import Arcs, HeadMap, HeadMaps, Token, message
 
 TOKENS = tuple(Token(text, position) for position, text in enumerate(["<start>", "a", "b", "<b>c</b>", "d"]))
@@ -33,45 +33,44 @@ def arcs(shares):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_weight_that_is_large_enough_is_an_arc_of_its_width(seed):
-    figure, shares = arcs(weights(seed)), weights(seed).tolist()
-    drawn = {(row["token"], int(row["key"])): row for row in arcs_table(figure).to_pylist()}
+def test_every_weight_that_is_large_enough_is_an_arc(seed):
+    shares = weights(seed).tolist()
+    drawn = {(query, key): weight for query, key, weight, _ in arcs_of(arcs(weights(seed)))["arcs"]}
     assert drawn.keys() == {(i, j) for i in range(5) for j in range(i + 1) if shares[i][j] >= 0.05}
-    for (i, j), row in drawn.items():
-        assert row["weight"] == pytest.approx(shares[i][j]) and row["self"] == (i == j) and row["chosen"] == (i == 3)
-        assert row["middle"] == (i + j) / 2 and row["size"] == pytest.approx(((i - j) * word_width(figure)) ** 2)
-    assert longest_arc(figure) == 4
+    for (i, j), weight in drawn.items():
+        assert weight == pytest.approx(shares[i][j], abs=5e-5)
 
 
 def test_words_say_what_they_look_at_the_largest_first():
     shares = torch.eye(5)
     shares[3] = torch.tensor([0.1, 0.6, 0.0, 0.3, 0.0])
-    words = words_table(arcs(shares)).to_pylist()
-    assert words[3] == {
-        "token": 3,
+    drawn = arcs_of(arcs(shares))
+    assert drawn["words"][3] == {
         "text": "<b>c</b>",
-        "say": "“<b>c</b>” → “a” 0.60, “<b>c</b>” 0.30, “<start>” 0.10",
-        "chosen": True,
+        "name": "“<b>c</b>”",
+        "says": "“<b>c</b>” → “a” 0.60, “<b>c</b>” 0.30, “<start>” 0.10",
     }
+    assert drawn["chosen"] == 3
 
 
-def test_maps_stand_in_rows_and_their_cells_inside_them():
+def test_every_weight_that_is_large_enough_stands_in_its_map():
     maps = tuple(HeadMap(name=message("one"), score=None, shares=weights(seed), chosen=seed == 4) for seed in range(6))
     figure = HeadMaps(
         key="maps", name=message("maps"), tokens=TOKENS, maps=maps, in_a_row=3, width=600, hint=HINT, least=0.02
     )
-    frames, cells, size = map_frames(figure).to_pylist(), map_cells(figure).to_pylist(), map_size(figure)
-    assert [frame["x"] for frame in frames] == [0, 200, 400] * 2
-    assert frames[0]["y"] == frames[2]["y"] < frames[3]["y"] and frames[5]["y2"] == maps_height(figure)
-    assert [frame["tone"] for frame in frames].index("ink") == 4
-    at = iter(cells)
-    for frame, one in zip(frames, maps, strict=True):
-        for query, key in (one.shares >= 0.02).nonzero().tolist():
-            cell = next(at)
-            assert cell["v"] == pytest.approx(float(one.shares[query, key]))
-            for start, end, before in (("x", "x2", key), ("y", "y2", query)):
-                middle = frame[start] + (before + 0.5) * size / 5
-                assert (cell[start] + cell[end]) / 2 == pytest.approx(middle, abs=1e-3)
-                side = (cell[end] - cell[start]) / (size / 5)
-                assert side**2 == pytest.approx(float(one.shares[query, key]), abs=1e-4), "the area is the weight"
-    assert next(at, None) is None
+    drawn = maps_of(figure)
+    assert [one["chosen"] for one in drawn["maps"]].index(True) == 4 and drawn["in_a_row"] == 3
+    for one, shown in zip(maps, drawn["maps"], strict=True):
+        found = {(query, key): weight for query, key, weight, _ in shown["weights"]}
+        assert found.keys() == {tuple(place) for place in (one.shares >= 0.02).nonzero().tolist()}
+        for (query, key), weight in found.items():
+            assert weight == pytest.approx(float(one.shares[query, key]), abs=5e-5)
+
+
+def test_until_a_question_is_answered_there_is_no_weight():
+    shares = weights(1)
+    covered = arcs_of(arcs(shares), covered=True)
+    assert covered["arcs"] == [] and {word["says"] for word in covered["words"]} == {""}
+    maps = (HeadMap(name=message("one"), score=message("0.5"), shares=shares),)
+    figure = HeadMaps(key="maps", name=message("maps"), tokens=TOKENS, maps=maps, in_a_row=3, hint=HINT, least=0.02)
+    assert maps_of(figure, covered=True)["maps"] == [{"name": "one", "score": "", "chosen": False, "weights": []}]

@@ -32,7 +32,7 @@ def passing_chart(letters: int = 0) -> alt.LayerChart:
 def passing_template(slots: int, n_moments: int, letters: int = 0) -> dict:
     """The whole specification, without data. It stands at its end until somebody plays it."""
     spec = fitted(template(passing_chart, letters), slots=slots)
-    moves = playing(n_moments, ()) if n_moments > 1 else [{"name": "moment", "value": 0}]
+    moves = playing(n_moments) if n_moments > 1 else [{"name": "moment", "value": 0}]
     slowly = [param | {"value": PACES[0]} if param["name"] == "pace" else param for param in moves]
     return spec | {"params": [*spec.get("params", ()), *slowly]}
 
