@@ -58,6 +58,8 @@ def take_by_hand(figure: Matrices) -> None:
     if told is None:
         return
     set_state(f"{figure.key}_heard", told.asked)
+    if told.done and told.value is None:
+        return
     edits, refused = with_number(parse_edits(get_state(EDITS.name) or "")[0], figure, told)
     if not told.done:
         set_state(ASKED, edits)

@@ -46,6 +46,7 @@ from lessons.example.example import (
     Example,
     ExampleTrace,
     model_settings,
+    run_afresh,
     run_example,
 )
 from lessons.example.presets import Preset
@@ -150,7 +151,7 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
     another = own_sizes and not example.given_by.brings_sizes
     example = replace(example, layer=layer_choice(example, named=not another))
     if not another:
-        st.caption(render(run_example(example).trained.origin()))
+        st.caption(render(run_example(replace(example, edits=())).trained.origin()))
     return example
 
 
@@ -332,7 +333,8 @@ def current_trace(lessons_own: str = USUAL_EXAMPLE, **of_lesson: bool) -> Exampl
     example, notes = example_controls(lessons_own, **of_lesson)
     yield_turn()
     see_it_read(example)
-    trace = run_example(example)
+    # What a hand passes by is seen once: it would push out what others look at.
+    trace = run_afresh(example) if is_held() else run_example(example)
     yield_turn()
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

@@ -19,8 +19,8 @@ export class ByHand {
     const { root } = figure;
     root.addEventListener("pointerdown", (event) => this.take(event));
     root.addEventListener("pointermove", (event) => this.drag(event));
-    root.addEventListener("pointerup", () => this.hand?.left !== undefined && this.letGo());
-    root.addEventListener("pointercancel", () => this.giveBack());
+    root.addEventListener("pointerup", (event) => this.drags(event) && this.letGo());
+    root.addEventListener("pointercancel", (event) => this.drags(event) && this.giveBack());
     root.addEventListener("click", (event) => this.dragged && event.stopPropagation(), true);
     root.addEventListener("keydown", (event) => this.press(event), true);
     root.addEventListener("dblclick", ({ target }) => {
@@ -37,7 +37,7 @@ export class ByHand {
     const { key, hand } = this.figure.data.matrices[m];
     const asked = [this.waits ? this.last : null, ...this.wanted];
     const told = asked.findLast((one) => one?.cell.join() === `${key},${i},${j}`);
-    const from = told?.value ?? hand.numbers[i][j];
+    const from = typeof told?.value === "number" ? told.value : (told?.from ?? hand.numbers[i][j]);
     this.hand = { cell, at: [key, i, j], from, value: from, decimals: hand.decimals };
     this.figure.root.classList.add("in-hand");
     return this.hand;
@@ -46,12 +46,24 @@ export class ByHand {
   take(event) {
     const cell = event.target.closest(CELL);
     this.dragged = false;
-    if (cell && event.button === 0 && !this.field) this.hold(cell).left = event.clientX;
+    if (!cell || this.field || event.button || event.ctrlKey || !event.isPrimary) return;
+    if (this.hand) this.letGo();
+    Object.assign(this.hold(cell), { left: event.clientX, pointer: event.pointerId });
   }
 
-  drag({ clientX, pointerId }) {
+  /** Whether it is this pointer that holds the number. */
+  drags({ pointerId }) {
+    return this.hand?.pointer === pointerId;
+  }
+
+  drag(event) {
     const { hand } = this;
-    if (hand?.left === undefined) return;
+    const { clientX, pointerId } = event;
+    if (!this.drags(event)) return;
+    if (!(event.buttons & 1)) {
+      this.giveBack(); // it was let go where nobody noticed
+      return;
+    }
     if (!this.dragged && Math.abs(clientX - hand.left) < BEGINS) return;
     if (!this.dragged) hand.cell.setPointerCapture(pointerId);
     this.dragged = true;
@@ -103,7 +115,7 @@ export class ByHand {
     const unit = 10 ** hand.decimals;
     hand.value = Math.max(-MOST, Math.min(MOST, Math.round(value * unit) / unit));
     this.preview();
-    this.want({ cell: hand.at, value: hand.value, done: false });
+    this.want({ cell: hand.at, value: hand.value, from: hand.from, done: false });
   }
 
   /** The number under the hand, muted: the server's own takes its place. */
@@ -115,18 +127,21 @@ export class ByHand {
       minimumFractionDigits: decimals,
       useGrouping: false,
     });
+    const written = spoken.format(value).replace("-", "−");
     cell.written = null; // so that the figure writes into it whatever the server says
-    cell.firstChild.textContent = spoken.format(value).replace("-", "−");
+    cell.firstChild.textContent = written;
     cell.classList.add("held");
+    this.figure.says.value = written;
   }
 
   /** From here on it is a change like any other; or none, where the number is what it was. */
   letGo() {
     const { at, value, from, cell } = this.hand;
     this.hand = null;
+    this.passOver();
     this.figure.root.classList.remove("in-hand");
-    if (value !== from) this.want({ cell: at, value, done: true });
-    else if (this.asks(at)) this.want({ cell: at, value: null, done: true });
+    if (value !== from) this.want({ cell: at, value, from, done: true });
+    else if (this.asks(at)) this.want({ cell: at, value: null, from, done: true });
     else if (cell.written === null) this.figure.refresh();
   }
 
@@ -143,29 +158,39 @@ export class ByHand {
 
   /** The newest value is asked for, those before it are passed over; but not one that was let go. */
   want(what) {
-    if (this.wanted.at(-1)?.done === false) this.wanted.pop();
+    this.passOver();
     this.wanted.push(what);
     this.ask();
   }
 
+  passOver() {
+    if (this.wanted.at(-1)?.done === false) this.wanted.pop();
+  }
+
+  /** What was let go is asked for again until it is answered; what is still held may be lost. */
   ask() {
     clearTimeout(this.timer);
-    if (!this.wanted.length) return;
+    const again = this.waits && this.last.done && this.figure.root.isConnected;
+    if (!this.wanted.length && !again) return;
     const left = this.since + (this.waits ? LOST : EACH) - performance.now();
     if (left > 0) {
       this.timer = setTimeout(() => this.ask(), left);
       return;
     }
-    this.last = this.wanted.shift();
-    this.asked += 1;
+    if (!again) {
+      this.last = this.wanted.shift();
+      this.asked += 1;
+    }
     this.waits = true;
     this.since = performance.now();
     this.figure.trigger("by_hand", { ...this.last, asked: this.asked });
+    if (this.last.done) this.timer = setTimeout(() => this.ask(), LOST);
   }
 
   /** What the server answers stands in the figure; what the hand has made of it meanwhile stays. */
   heard(asked) {
-    this.preview();
+    if (this.hand && !this.hand.cell.isConnected) [this.hand, this.field] = [null, null];
+    this.figure.root.classList.toggle("in-hand", Boolean(this.hand));
     if (asked !== this.asked) return;
     this.waits = false;
     this.ask();
@@ -174,6 +199,9 @@ export class ByHand {
 
 /** A number as it was typed, in whatever way one writes it here; or the text that is none. */
 function numberOf(typed) {
-  const number = Number(typed.replace("−", "-").replace(",", "."));
-  return Number.isFinite(number) ? number : typed;
+  const written = typed.replace("−", "-").replace(",", ".");
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?$/i.test(written) &&
+    Number.isFinite(Number(written))
+    ? Number(written)
+    : typed;
 }

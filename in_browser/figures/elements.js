@@ -18,5 +18,9 @@ export function svg(name, attributes = {}, ...inside) {
   return made;
 }
 
+/** A text with values in the place of their names. What visitors wrote is one of them, and no pattern. */
+export const filled = (template, values) =>
+  template.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
 /** Whether a visitor likes things to move. */
 export const moves = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,5 +1,5 @@
 /** Matrices at many moments: a curve of them, what moves them, what is said of each, and the numbers of one. */
-import { html, svg } from "./elements.js";
+import { filled, html, svg } from "./elements.js";
 import { Matrices } from "./matrices.js";
 import { Player } from "./player.js";
 
@@ -81,7 +81,7 @@ export class Film {
     const at = this.cells.findIndex(([a, b, c]) => a === m && b === i && c === j);
     if (text[i][j] === null) return say[i][j];
     const number = this.numbers[this.moment * this.cells.length + at];
-    return this.data.told.replace("{number}", this.written(number, 3)).replace("{said}", say[i][j]);
+    return filled(this.data.told, { number: this.written(number, 3), said: say[i][j] });
   }
 
   /** The head whose map or title is pressed, each time anew. */

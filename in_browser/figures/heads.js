@@ -1,7 +1,7 @@
 /** What stands beside and below a sentence that a real model reads: guesses for what comes next, a map of all heads, and
     what they do. Between sentence and map a band is left free, and so is room for a list and a button: controls of the
     page stand there. */
-import { svg } from "./elements.js";
+import { filled, svg } from "./elements.js";
 import { box, mark, set, text } from "./shapes.js";
 
 const NARROW = 860; // pixels: below it the sentence runs down
@@ -118,9 +118,7 @@ export function mapOf(room, data, roomOf) {
     const kind = jobs[job]?.key ?? "unmeasured";
     const first = HEADED + 0.8 * Math.max(share - 0.5, 0);
     const part = kind === "first" ? first : (PARTS[kind] ?? MARKED);
-    const name = head
-      .replace("{head}", `${layer}.${place}`)
-      .replace("{job}", jobs[job]?.title ?? "");
+    const name = filled(head, { head: `${layer}.${place}`, job: jobs[job]?.title ?? "" });
     const one = roomOf("head", at, name, mark(kind, x, y, part * cell * cell));
     set(one.firstChild, box(x - cell / 2, y - cell / 2, cell, cell));
     one.dataset.job = job;

@@ -1,6 +1,6 @@
 /** Many heads on one sentence: a small map of each, queries from top to bottom, keys from left to right. The area of a
     square is the weight. */
-import { html, svg } from "./elements.js";
+import { filled, html, svg } from "./elements.js";
 import { box, set, shorten, text } from "./shapes.js";
 
 const [LARGEST, LARGEST_CELL, GAP] = [190, 24, 12]; // pixels
@@ -45,13 +45,13 @@ export class Maps {
       const title = text(one.name, x, y - (scored ? score + 17 : 13), name, { class: "strong" });
       const said = text(one.score, x, y - 11, score, { class: "muted" });
       const cell = side / names.length;
-      const cells = one.weights.map(([query, key, weight, number]) => {
+      const cells = one.weights.map(([query, key, weight], which) => {
         const long = cell * Math.sqrt(weight);
         const gap = (cell - long) / 2;
         const square = svg("rect", {
           class: "weight",
           "data-map": at,
-          "data-at": [query, key, number],
+          "data-at": which,
         });
         set(square, box(x + key * cell + gap, y + query * cell + gap, long, long));
         return square;
@@ -70,11 +70,8 @@ export class Maps {
       return;
     }
     const { maps, names, told } = this.data;
-    const [query, key, number] = square.dataset.at.split(",");
-    this.says.value = told
-      .replace("{head}", maps[square.dataset.map].name)
-      .replace("{query}", names[query])
-      .replace("{key}", names[key])
-      .replace("{weight}", number);
+    const { name, weights } = maps[square.dataset.map];
+    const [query, key, , weight] = weights[square.dataset.at];
+    this.says.value = filled(told, { head: name, query: names[query], key: names[key], weight });
   }
 }

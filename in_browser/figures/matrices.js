@@ -158,6 +158,7 @@ export class Matrices {
     );
     this.light(this.pointed);
     this.mark();
+    this.byHand.preview();
   }
 
   /** A number; or a pattern that is read aloud, where a mask hides it; or an empty frame. */
@@ -191,7 +192,7 @@ export class Matrices {
     for (const one of this.root.querySelectorAll(".lit")) one.classList.remove("lit");
     const [m, i, j] = cell ? this.at(cell) : [];
     const said = cell && this.said(m, i, j);
-    this.says.value = said || (this.data.hinted ? this.hint : "");
+    if (!this.byHand.hand) this.says.value = said || (this.data.hinted ? this.hint : "");
     if (!said) return;
     const sources = this.data.matrices[m].lights[i][j].flatMap((source) => this.cells(...source));
     for (const one of [cell, ...sources]) {

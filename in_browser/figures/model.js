@@ -1,7 +1,7 @@
 /** A sentence as a real model reads it: ribbons from a word, as wide as the attention of one head; guesses for what comes
     next; a map of all heads, what they do, and a card for the one that is shown. Between sentence and map a band is left
     free, and so is room for a list and a button: controls of the page stand there. */
-import { html, svg } from "./elements.js";
+import { filled, html, svg } from "./elements.js";
 import { clamp, guessesOf, layoutOf, legendOf, mapOf } from "./heads.js";
 import { box, set, shorten, write } from "./shapes.js";
 
@@ -37,6 +37,8 @@ export class Model {
     const bytes = Uint8Array.from(atob(data.of_query), (letter) => letter.charCodeAt(0));
     this.ofQuery = new Float32Array(bytes.buffer);
     this.words = null;
+    const counts = { word: data.words.length, head: data.heads.length, job: data.jobs.length };
+    if (this.over && this.over[1] >= counts[this.over[0]]) this.over = null;
     this.measure();
   }
 
@@ -79,6 +81,7 @@ export class Model {
     const words = this.data.words.map(({ name }, at) => roomOf("word", at, name));
     this.sentence = words.map((room) => room.lastChild);
     for (const one of this.sentence) one.append(svg("text"), svg("text"));
+    const focused = this.root.getRootNode().activeElement?.closest?.("[data-what]");
     this.ways = svg("g", { class: "ways" });
     this.ways.append(...words.map(() => svg("path", {}, svg("title"))));
     this.foot = svg("rect", { class: "foot", rx: 1 });
@@ -93,7 +96,13 @@ export class Model {
     );
     for (const one of this.picture.querySelectorAll("[data-most]"))
       shorten(one, Number(one.dataset.most));
-    this.enter(["word", this.data.query]);
+    for (const first of [
+      ["word", this.data.query],
+      ["head", this.data.chosen],
+      ["job", 0],
+    ])
+      this.enter(first);
+    if (focused) this.enter([focused.dataset.what, Number(focused.dataset.at)])?.focus();
     this.show();
   }
 
@@ -223,7 +232,7 @@ export class Model {
     this.card.replaceChildren(
       ...(done
         ? [
-            html("h3", {}, title.replace("{head}", name).replace("{job}", done.title)),
+            html("h3", {}, filled(title, { head: name, job: done.title })),
             html("p", {}, head === chosen && !large && about ? about : said),
           ]
         : []),
@@ -240,13 +249,11 @@ export class Model {
     if (what && what[0] !== "job") this.trigger("chosen", what);
   }
 
-  /** Words and heads are one stop of the Tab key each. */
+  /** The words, the heads and the jobs are one stop of the Tab key each. */
   enter([what, at]) {
     const rooms = [...this.picture.querySelectorAll(`[data-what="${what}"]`)];
-    for (const one of rooms) one.setAttribute("tabindex", -1);
-    rooms[at]?.setAttribute("tabindex", 0);
-    if (what === "word")
-      this.picture.querySelectorAll(".head")[this.data.chosen]?.setAttribute("tabindex", 0);
+    if (!rooms[at]) return null;
+    for (const one of rooms) one.setAttribute("tabindex", one === rooms[at] ? 0 : -1);
     return rooms[at];
   }
 

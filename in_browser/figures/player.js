@@ -31,16 +31,17 @@ export class Player {
     );
   }
 
-  /** So many moments, the last of which is shown. */
+  /** So many moments. The last is shown, or where they are as many as before, the one at which one stands. */
   update(film) {
     if (!this.slider) this.build(film);
+    const stays = film.count - 1 === this.last;
     this.last = film.count - 1;
     this.slider.max = this.last;
     this.root.classList.toggle("waiting", this.last === 0);
     const names = [["–", NOWHERE], ...film.jumps];
     this.jump.replaceChildren(...names.map(([name, at]) => html("option", { value: at }, name)));
     this.jumps.hidden = film.jumps.length === 0;
-    this.show(this.last);
+    this.show(stays ? this.moment : this.last);
   }
 
   show(moment) {

@@ -1,6 +1,6 @@
 /** A sentence, and from one of its words a ribbon to each that it looks at, as wide as its weight. On a phone the sentence
     stands upright, and the ribbons beside it. */
-import { html, svg } from "./elements.js";
+import { filled, html, svg } from "./elements.js";
 import { Player } from "./player.js";
 import { box, set, shorten } from "./shapes.js";
 
@@ -41,13 +41,13 @@ export class Ribbons {
   }
 
   update(data) {
-    const before = this.data?.words;
-    this.data = data;
+    const known = JSON.stringify(this.data?.words) === JSON.stringify(data.words);
+    [this.data, this.asks] = [data, data.query];
+    if (!known || this.moment >= data.film.count) this.moment = undefined;
     this.root.setAttribute("aria-label", data.name);
     this.picture.setAttribute("role", "group");
     this.picture.setAttribute("aria-label", data.alt);
-    if (JSON.stringify(before) !== JSON.stringify(data.words)) this.build(data.words);
-    this.asks = data.query;
+    if (!known) this.build(data.words);
     this.enter(data.query);
     this.player.update(data.film);
   }
@@ -143,7 +143,7 @@ export class Ribbons {
 
   /** The ribbons of the query that asks, at the moment. */
   draw() {
-    if (!this.room) return;
+    if (!this.room || this.moment === undefined) return;
     const query = this.asks;
     const { upright, ground, places } = this.room;
     const row = this.data.moments[this.moment].rows[query];
@@ -175,10 +175,7 @@ export class Ribbons {
   told(query, key, share) {
     const { words, told, decimal } = this.data;
     const number = share.toFixed(3).replace(".", decimal);
-    return told
-      .replace("{query}", words[query].name)
-      .replace("{key}", words[key].name)
-      .replace("{share}", number);
+    return filled(told, { query: words[query].name, key: words[key].name, share: number });
   }
 
   /** A path from the query to a key; what stays with the query is a post. */

@@ -113,6 +113,24 @@ def test_keys_step_a_number_and_a_typed_one_takes_its_place(visit):
     tab.page.wait_for_url(lambda url: "edits" not in url)
 
 
+def test_a_number_that_is_stepped_back_is_no_change_and_is_explained_again(visit):
+    tab = opened(visit().open("projections"), FIGURE)
+    number_at(tab, "x", 0, 0).focus()
+    tab.page.keyboard.down("Shift")
+    tab.page.keyboard.press("ArrowUp", delay=0)
+    tab.page.keyboard.up("Shift")
+    tab.page.keyboard.down("Shift")
+    tab.page.keyboard.press("ArrowUp", delay=0)
+    tab.page.keyboard.press("ArrowDown", delay=0)
+    tab.page.keyboard.press("ArrowDown", delay=0)
+    tab.page.keyboard.up("Shift")
+    was = float(run_example(Example()).x[0, 0])
+    expect(number_at(tab, "x", 0, 0)).to_have_text(f"{was:.2f}".replace("-", "−"))
+    tab.settled()
+    number_at(tab, "q", 0, 0).hover()
+    expect(tab.page.locator(f"{FIGURE} output")).to_contain_text("query of")
+
+
 def test_escape_gives_a_number_back(visit):
     tab = opened(visit().open("projections"), FIGURE)
     before = number_at(tab, "x", 1, 1).inner_text()

@@ -68,7 +68,18 @@ def drawn_on(at):
     """Every row of every table of every chart, and all alternative texts."""
     for spec, tables, alt in charts(at):
         yield "alt", {"text": f"{alt} {spec.get('name of the figure', '')} {spec.get('title', '')}"}
-        yield from ((name, row) for name, rows in tables.items() if name != "alt" for row in rows)
+        yield from ((name, row) for name, rows in tables.items() if name != "alt" for row in rows_in(rows))
+
+
+def rows_in(data):
+    """The rows of a table; whatever else is drawn, as a row for each text and each number in it."""
+    if isinstance(data, dict) and not any(isinstance(value, list | dict) for value in data.values()):
+        yield data
+    elif isinstance(data, list | dict):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from rows_in(part)
+    else:
+        yield {"text": str(data), "v": data if isinstance(data, float) else None}
 
 
 # What would give the answer away.

@@ -37,9 +37,7 @@ def view_of(figure: ModelView) -> dict[str, Any]:
         "off": figure.off,
         "n_layers": figure.n_layers,
         "n_heads": figure.n_heads,
-        "of_head": [
-            [round(share, DIGITS) for share in row[: query + 1]] for query, row in enumerate(figure.of_head.tolist())
-        ],
+        "of_head": [row[: query + 1] for query, row in enumerate(figure.of_head.tolist())],
         "of_query": rows_of_all_heads(figure),
         "heads": [[job, round(share, DIGITS)] for job, share in heads_of_view(figure)],
         "jobs": [

@@ -19,7 +19,7 @@ from lessons.screen import (
 from words import language
 
 FAINT = 0.05  # of the whole: words that get less recede
-DIGITS = 5  # of a weight
+DIGITS = 7  # of a weight: all that 32 bits tell
 
 
 def ribbons_of(figure: Ribbons) -> dict[str, Any]:
