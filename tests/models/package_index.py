@@ -134,8 +134,9 @@ class PackageIndex:
         rest, request.close_connection = rest[: self.cut_after], self.cut_after is not None
         try:
             for at in range(0, len(rest), self.piece):
-                request.wfile.write(rest[at : at + self.piece])
-                self.sent += len(rest[at : at + self.piece])
+                piece = rest[at : at + self.piece]
+                self.sent += len(piece)  # before whoever asked has it, and looks
+                request.wfile.write(piece)
                 time.sleep(self.pause)
         except OSError:
             request.close_connection = True  # whoever asked has gone
