@@ -89,6 +89,11 @@ class Plan:
     seed: int
     replicas: int
 
+    @property
+    def rest_seconds(self) -> float:
+        """Until a server that nobody asks has collected everything: a minute and more, where it forgets as usual."""
+        return self.forget_after + TIDY_SECONDS
+
 
 def main() -> None:
     """Measure, and print the table."""
@@ -139,7 +144,7 @@ async def measure(folder: Path, plan: Plan, seconds: float, replicas: int) -> Re
         await hold_class(fleet, plan, pages, seconds, report)
         report.memory_left = fleet.memory()
         say(f"{folder.name}: all have left; they are forgotten after {plan.forget_after} s")
-        await be_forgotten(fleet, plan.forget_after)
+        await be_forgotten(fleet, plan)
         report.memory_forgotten = fleet.memory()
         report.complaints = fleet.complaints()
         if "Traceback" in (log := fleet.log()):
@@ -157,7 +162,7 @@ async def look_round(fleet: Fleet, visitor: Session, plan: Plan, report: Report)
     if "read" in visitor.pages:
         async with Session(visitor.port) as other:
             await other.open("read", "read_view=flip")  # the view that opens a second model
-    await asyncio.sleep(TIDY_SECONDS)
+    await asyncio.sleep(plan.rest_seconds)
     report.memory_first = fleet.memory()
     computed, alone = 0.0, []
     for number in range(ALONE_RERUNS):
@@ -218,13 +223,13 @@ async def watch_naps(report: Report) -> None:
         report.naps.append(time.perf_counter() - asked)
 
 
-async def be_forgotten(fleet: Fleet, seconds: float) -> None:
+async def be_forgotten(fleet: Fleet, plan: Plan) -> None:
     """Wait until the server may forget those who left; a last visitor makes it look. Then it tidies up by itself."""
-    await asyncio.sleep(seconds + 2)
+    await asyncio.sleep(plan.forget_after + 2)
     for one in fleet.servers:
         async with Session(one.port) as last:
             await last.open()
-    await asyncio.sleep(TIDY_SECONDS)
+    await asyncio.sleep(plan.rest_seconds)
 
 
 def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
