@@ -1,6 +1,7 @@
 /** Arcs above a sentence: from each word to those that it looks at, as thick as the weight; a dot where it looks at
     itself. Pointing at a word shows its arcs and their numbers alone. */
-import { html, svg } from "./elements.js";
+import { modified, svg } from "./elements.js";
+import { Pointed } from "./pointed.js";
 import { box, set, shorten, text } from "./shapes.js";
 
 const [WIDEST, NARROWEST] = [104, 19]; // pixels of a word's share of the line
@@ -11,30 +12,18 @@ const [NUMBERED, LETTER] = [38, 0.58]; // a number has room beside another; the 
 const ASIDE = 64; // pixels beside the last of such words
 const DESCENT = Math.sin((50 * Math.PI) / 180); // of a word that runs down
 
-export class Arcs {
+export class Arcs extends Pointed {
   constructor() {
-    this.picture = svg("svg", { class: "arcs", role: "group" });
-    this.says = html("output");
-    this.root = html("section", { class: "spans" }, html("div", {}, this.picture), this.says);
+    super({ class: "arcs", role: "group" }, true);
     const wordOf = ({ target }) => target.closest(".word");
     for (const kind of ["pointerover", "focusin"])
       this.picture.addEventListener(kind, (event) => this.point(wordOf(event)));
     for (const kind of ["pointerleave", "focusout"])
       this.picture.addEventListener(kind, () => this.point(null));
     this.picture.addEventListener("keydown", (event) => this.press(event));
-    new ResizeObserver(() => this.measure()).observe(this.root);
   }
 
-  update(data) {
-    this.data = data;
-    this.root.setAttribute("aria-label", data.name);
-    this.picture.setAttribute("aria-label", data.alt);
-    this.measure();
-  }
-
-  measure() {
-    const width = this.root.clientWidth;
-    if (!width || !this.data) return;
+  draw(width) {
     const { words, arcs, least } = this.data;
     const slotOf = (room) => Math.max(NARROWEST, Math.min(WIDEST, room / words.length));
     const size = Math.max(slotOf(width) > LETTERS * 4 ? LETTERS : FEWER, least);
@@ -49,23 +38,23 @@ export class Arcs {
       width: slot * words.length + (slanted ? ASIDE : 0),
       height: base + 24 + size + under,
     };
-    for (const [name, value] of Object.entries(sizes)) this.picture.setAttribute(name, value);
+    set(this.picture, sizes);
     this.picture.style.setProperty("--letters", `${size}px`);
     this.build();
   }
 
   build() {
     const { words, arcs, chosen } = this.data;
-    this.drawn = arcs.map((arc) => this.draw(...arc));
+    const drawn = arcs.flatMap((arc) => this.arc(...arc));
     this.words = words.map(({ name }, at) => this.word(at, name));
-    this.picture.replaceChildren(...this.drawn.flat(), ...this.words);
+    this.picture.replaceChildren(...drawn, ...this.words);
     if (this.room.slanted) for (const one of this.words) shorten(one.lastChild, LONGEST_NAME);
     this.enter(chosen);
     this.point(null);
   }
 
   /** An arc or a dot, and the number below the word that it leads to. */
-  draw(query, key, weight, said) {
+  arc(query, key, weight, said) {
     const { slot, base } = this.room;
     const at = (place) => (place + 0.5) * slot;
     const look = { "data-of": query, class: query === key ? "dot" : "arc" };
@@ -112,8 +101,7 @@ export class Arcs {
   press(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const at = Number(event.target.closest(".word")?.dataset.at) + step;
-    if (Number.isNaN(at) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
-      return;
+    if (Number.isNaN(at) || modified(event)) return;
     if (this.words[at]) this.enter(at).focus();
     event.preventDefault();
     event.stopPropagation(); // to the page, an arrow may mean the next step

@@ -22,5 +22,13 @@ export function svg(name, attributes = {}, ...inside) {
 export const filled = (template, values) =>
   template.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
+/** Numbers of 32 bits, which travel as a text. */
+export const numbersIn = (text) =>
+  new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+
+/** Whether a key was pressed together with another that gives it a meaning of its own. */
+export const modified = ({ altKey, ctrlKey, metaKey, shiftKey }) =>
+  altKey || ctrlKey || metaKey || shiftKey;
+
 /** Whether a visitor likes things to move. */
 export const moves = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,5 +1,5 @@
 /** Matrices at many moments: a curve of them, what moves them, what is said of each, and the numbers of one. */
-import { filled, html, svg } from "./elements.js";
+import { filled, html, numbersIn, svg } from "./elements.js";
 import { Matrices } from "./matrices.js";
 import { Player } from "./player.js";
 
@@ -35,8 +35,7 @@ export class Film {
     this.cells = data.tables.matrices.flatMap(({ text }, m) =>
       text.flatMap((line, i) => line.flatMap((said, j) => (said === null ? [] : [[m, i, j]]))),
     );
-    const bytes = Uint8Array.from(atob(data.numbers), (letter) => letter.charCodeAt(0));
-    this.numbers = new Float32Array(bytes.buffer);
+    this.numbers = numbersIn(data.numbers);
     this.draw(data.curve, data.film.count - 1);
     this.maps.root.classList.toggle("pressed", data.picks);
     this.maps.update({ ...data.tables, hinted: true });

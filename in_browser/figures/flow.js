@@ -1,6 +1,7 @@
 /** Two votes side by side: who voted twice is as high as everybody else, and a band from left to right is as wide as
     those who went there. */
-import { html, svg } from "./elements.js";
+import { svg } from "./elements.js";
+import { Pointed } from "./pointed.js";
 import { box, set, text } from "./shapes.js";
 
 const [HEIGHT, WIDEST] = [300, 640]; // pixels
@@ -10,28 +11,17 @@ const [LETTERS, TITLE] = [18, 34]; // pixels: votes are shown to a room
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-export class Flow {
+export class Flow extends Pointed {
   constructor() {
-    this.picture = svg("svg", { class: "flow", role: "img" });
-    this.says = html("output");
-    this.root = html("section", { class: "spans" }, this.picture, this.says);
+    super({ class: "flow", role: "img" });
     this.picture.addEventListener("pointerover", ({ target }) => {
       this.says.value = target.dataset.said ?? "";
     });
     this.picture.addEventListener("pointerleave", () => (this.says.value = ""));
-    new ResizeObserver(() => this.measure()).observe(this.root);
   }
 
-  update(data) {
-    this.data = data;
-    this.root.setAttribute("aria-label", data.name);
-    this.picture.setAttribute("aria-label", data.alt);
-    this.measure();
-  }
-
-  measure() {
-    if (!this.root.clientWidth || !this.data) return;
-    const width = Math.min(WIDEST, this.root.clientWidth);
+  draw(room) {
+    const width = Math.min(WIDEST, room);
     const { moved } = this.data;
     const shown = moved.length;
     const unit = (HEIGHT - TITLE) / (1 + (shown - 1) * BETWEEN);
@@ -44,8 +34,7 @@ export class Flow {
       ),
     );
     this.room = { width, rooms, tops, high, edges: [SIDE * width, (1 - SIDE) * width] };
-    for (const [name, value] of Object.entries({ width, height: HEIGHT }))
-      this.picture.setAttribute(name, value);
+    set(this.picture, { width, height: HEIGHT });
     this.picture.style.setProperty("--letters", `${LETTERS}px`);
     this.picture.replaceChildren(...this.bands(), ...[0, 1].flatMap((side) => this.stack(side)));
   }

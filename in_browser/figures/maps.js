@@ -1,32 +1,21 @@
 /** Many heads on one sentence: a small map of each, queries from top to bottom, keys from left to right. The area of a
     square is the weight. */
-import { filled, html, svg } from "./elements.js";
+import { filled, svg } from "./elements.js";
+import { Pointed } from "./pointed.js";
 import { box, set, shorten, text } from "./shapes.js";
 
 const [LARGEST, LARGEST_CELL, GAP] = [190, 24, 12]; // pixels
 const [NAMES, SCORES] = [13, 13];
 const LEAST_SIDE = 72; // of a map: where it would be smaller, fewer stand side by side
 
-export class Maps {
+export class Maps extends Pointed {
   constructor() {
-    this.picture = svg("svg", { class: "map-rows", role: "img" });
-    this.says = html("output");
-    this.root = html("section", { class: "spans" }, this.picture, this.says);
+    super({ class: "map-rows", role: "img" });
     this.picture.addEventListener("pointerover", ({ target }) => this.point(target));
     this.picture.addEventListener("pointerleave", () => this.point(null));
-    new ResizeObserver(() => this.measure()).observe(this.root);
   }
 
-  update(data) {
-    this.data = data;
-    this.root.setAttribute("aria-label", data.name);
-    this.picture.setAttribute("aria-label", data.alt);
-    this.measure();
-  }
-
-  measure() {
-    const width = this.root.clientWidth;
-    if (!width || !this.data) return;
+  draw(width) {
     const { maps, names, in_a_row: most, least } = this.data;
     const many = Math.max(1, Math.min(most, Math.floor(width / (LEAST_SIDE + GAP))));
     const across = width / many;
@@ -35,8 +24,7 @@ export class Maps {
     const scored = maps.some((one) => one.score);
     const above = name + (scored ? score : 0) + 16;
     const rows = Math.ceil(maps.length / many);
-    for (const [key, value] of Object.entries({ width, height: rows * (side + above + GAP) }))
-      this.picture.setAttribute(key, value);
+    set(this.picture, { width, height: rows * (side + above + GAP) });
     this.picture.style.setProperty("--letters", `${name}px`);
     const drawn = maps.map((one, at) => {
       const [x, y] = [(at % many) * across, Math.floor(at / many) * (side + above + GAP) + above];

@@ -1,6 +1,6 @@
 /** Matrices as tables: what a cell holds, what lights up with it, and how one goes from cell to cell by keys. */
 import { ByHand } from "./by_hand.js";
-import { html, moves } from "./elements.js";
+import { html, modified, moves } from "./elements.js";
 import { fitted, needsOf } from "./layout.js";
 
 const CELL = "td[data-at]";
@@ -233,7 +233,7 @@ export class Matrices {
   press(event) {
     const cell = event.target.closest(CELL);
     const by = NEIGHBOURS[event.key];
-    if (!cell || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!cell || modified(event)) return;
     const [m, i, j] = this.at(cell);
     if (by) this.enter(this.beside(m, i + by[0], j + by[1], by))?.focus();
     else if (event.key === "Home") this.enter(this.cell(m, i, 0)).focus();

@@ -1,7 +1,7 @@
 /** A sentence as a real model reads it: ribbons from a word, as wide as the attention of one head; guesses for what comes
     next; a map of all heads, what they do, and a card for the one that is shown. Between sentence and map a band is left
     free, and so is room for a list and a button: controls of the page stand there. */
-import { filled, html, svg } from "./elements.js";
+import { filled, html, modified, numbersIn, svg } from "./elements.js";
 import { clamp, guessesOf, layoutOf, legendOf, mapOf } from "./heads.js";
 import { box, set, shorten, write } from "./shapes.js";
 
@@ -34,8 +34,7 @@ export class Model {
     this.root.setAttribute("aria-label", data.name);
     this.picture.setAttribute("role", "group");
     this.picture.setAttribute("aria-label", data.alt);
-    const bytes = Uint8Array.from(atob(data.of_query), (letter) => letter.charCodeAt(0));
-    this.ofQuery = new Float32Array(bytes.buffer);
+    this.ofQuery = numbersIn(data.of_query);
     this.words = null;
     const counts = { word: data.words.length, head: data.heads.length, job: data.jobs.length };
     if (this.over && this.over[1] >= counts[this.over[0]]) this.over = null;
@@ -65,8 +64,7 @@ export class Model {
     this.words ??= this.wideOf();
     this.room = layoutOf(width, this.data, this.words);
     const { height, card, narrow, fl } = this.room;
-    for (const [name, value] of Object.entries({ width, height }))
-      this.picture.setAttribute(name, value);
+    set(this.picture, { width, height });
     const large = this.data.large ? 19 : clamp(13, (width - card.x) / 22, 15);
     const look = { "inset-inline-start": `${card.x}px`, "inset-block-start": `${card.y}px` };
     for (const [name, value] of Object.entries(look)) this.card.style.setProperty(name, value);
@@ -214,9 +212,12 @@ export class Model {
   }
 
   percent(share) {
-    const said = (one) => this.data.percent.replace("{}", Math.round(100 * one));
-    if (share > 0 && share <= FAINT) return `< ${said(0.01)}`;
-    return share >= 1 - FAINT && share < 1 - 1e-6 ? `> ${said(0.99)}` : said(share);
+    if (share > 0 && share <= FAINT) return `< ${this.rounded(0.01)}`;
+    return share >= 1 - FAINT && share < 1 - 1e-6 ? `> ${this.rounded(0.99)}` : this.rounded(share);
+  }
+
+  rounded(share) {
+    return this.data.percent.replace("{}", Math.round(100 * share));
   }
 
   /** What is said of the head that is shown: of the chosen one, where there is room, all that was measured. */
@@ -225,10 +226,7 @@ export class Model {
     const [job, share] = heads[head] ?? [];
     const done = jobs[job];
     const name = `${Math.floor(head / count)}.${head % count}`;
-    const said = done?.says.replace(
-      "{share}",
-      this.data.percent.replace("{}", Math.round(100 * share)),
-    );
+    const said = done && filled(done.says, { share: this.rounded(share) });
     this.card.replaceChildren(
       ...(done
         ? [
@@ -259,7 +257,7 @@ export class Model {
 
   press(event) {
     const room = event.target.closest("[data-what]");
-    if (!room || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!room || modified(event)) return;
     const [what, at] = [room.dataset.what, Number(room.dataset.at)];
     const next = what === "head" ? this.data.n_heads : 1;
     const steps = { ArrowLeft: -next, ArrowRight: next, ArrowUp: -1, ArrowDown: 1 };

@@ -1,6 +1,6 @@
 /** A sentence, and from one of its words a ribbon to each that it looks at, as wide as its weight. On a phone the sentence
     stands upright, and the ribbons beside it. */
-import { filled, html, svg } from "./elements.js";
+import { filled, html, modified, svg } from "./elements.js";
 import { Player } from "./player.js";
 import { box, set, shorten } from "./shapes.js";
 
@@ -109,8 +109,7 @@ export class Ribbons {
     const span = upright ? LINE * count : Math.max(reach, letters * all(slots));
     this.room = { upright, letters, most, ground, places, span };
     const height = upright ? LINE * count + 12 : ground + 102;
-    for (const [name, value] of Object.entries({ width, height }))
-      this.picture.setAttribute(name, value);
+    set(this.picture, { width, height });
     this.picture.style.setProperty("--letters", `${letters}px`);
     this.root.classList.toggle("upright", upright);
     this.words.forEach((_, at) => this.place(at, slots[at] * letters));
@@ -197,8 +196,7 @@ export class Ribbons {
 
   press(event) {
     const at = Number(event.target.closest(".word")?.dataset.at);
-    if (Number.isNaN(at) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
-      return;
+    if (Number.isNaN(at) || modified(event)) return;
     const beside = this.words[at + KEYS[event.key]];
     if (event.key in KEYS) beside && this.enter(at + KEYS[event.key]).focus();
     else if (event.key === "Enter" || event.key === " ") this.pick(at);

@@ -41,7 +41,7 @@ def figures_of(lesson, trace, head, **choices):
 
 
 def found_anew(matrix, figures):
-    """The same matrix after a change."""
+    """The matrix with the key of this one among those of the figures whose numbers can be changed."""
     return next(one for one in offered(figures) if one.key == matrix.key)
 
 

@@ -1,6 +1,5 @@
 """A figure of matrices at many moments: their numbers travel once, and the browser moves through them."""
 
-import base64
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from attention_ui.figures.matrices.numbers import sent_as_text
 from attention_ui.figures.matrices.parts import width_of
 from attention_ui.figures.matrices.tables import covered_tables, figure_of, no_lights, table_of
 from attention_ui.figures.playing import film_words
@@ -32,7 +32,7 @@ def film_of(film: Film, still: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": render(film.name),
         "tables": still,
-        "numbers": base64.b64encode(numbers.astype("<f4").tobytes()).decode(),
+        "numbers": sent_as_text(numbers),
         "said": [[*COLON.split(render(moment), maxsplit=1), ""][:2] for moment in film.moments],
         "curve": curve_of_moments(film),
         "film": film_words(len(film.frames), jumps_of(film)),

@@ -1,11 +1,11 @@
 """A sentence as a real model reads it, as the browser draws it: its words, what its heads look at, what they do."""
 
-import base64
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from attention_ui.figures.matrices.numbers import sent_as_text
 from attention_ui.figures.sentence.ribbons import DIGITS, short_percent, weights_table
 from lessons.screen import (
     ISOLATED,
@@ -25,12 +25,12 @@ PLACE = {"head": "{head}", "job": "{job}"}  # where the browser writes which hea
 
 def view_of(figure: ModelView) -> dict[str, Any]:
     """Everything that is drawn of a figure."""
-    mapped = figure.of_query is not None
+    mapped, words = figure.of_query is not None, [visible_text(token.text) for token in figure.tokens]
     return {
         "name": render(figure.name),
         "words": [
             {"text": word, "name": quote_token(token), "apart": spaced or word.startswith(ISOLATED)}
-            for token, word, spaced in zip(figure.tokens, words_of(figure), figure.spaced, strict=True)
+            for token, word, spaced in zip(figure.tokens, words, figure.spaced, strict=True)
         ],
         "query": figure.query,
         "chosen": chosen_place(figure),
@@ -61,17 +61,11 @@ def view_of(figure: ModelView) -> dict[str, Any]:
     }
 
 
-def words_of(figure: ModelView) -> list[str]:
-    """The words as they are seen. The parts of one that is written from right to left stand as the model reads them."""
-    return [visible_text(token.text) for token in figure.tokens]
-
-
 def rows_of_all_heads(figure: ModelView) -> str:
     """What each head gives to each token from the query, as numbers of 32 bits; nothing without the model."""
     if figure.of_query is None:
         return ""
-    rows = np.asarray(figure.of_query)[..., : figure.query + 1]
-    return base64.b64encode(rows.astype("<f4").tobytes()).decode()
+    return sent_as_text(np.asarray(figure.of_query)[..., : figure.query + 1])
 
 
 def chosen_place(figure: ModelView) -> int:
