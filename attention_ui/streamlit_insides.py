@@ -169,7 +169,30 @@ def drawn_when_connected(part: Callable[..., None]) -> Callable[..., None]:
     Streamlit's front end asks for that only where a fragment is run again and again. A server that was killed, and
     another one, know nothing of the visit: without it the page would stay as it was, and its buttons would do nothing.
     """
-    return st.fragment(part, run_every=DAY_SECONDS)
+
+    @functools.wraps(part)
+    def drawn(*args: object) -> None:
+        if changed_beside():
+            st.rerun()
+        part(*args)
+
+    return st.fragment(drawn, run_every=DAY_SECONDS)
+
+
+def changed_beside() -> bool:
+    """True in the run of a part of a page that is asked for together with a change outside of that part.
+
+    What changes at the same moment, Streamlit's front end sends as one, in the name of the part that came first: only
+    that part would be drawn, and the page would never show what was pressed.
+    """
+    context, part = get_script_run_ctx(), running_part()
+    if not context.fragment_ids_this_run:
+        return False
+    state = context.session_state._state
+    return any(
+        widget.fragment_id != part and state._widget_changed(name)
+        for name, widget in state._new_widget_state.widget_metadata.items()
+    )
 
 
 def draw_later(seconds: float) -> None:

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import websockets
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from benchmarks.client import Session
 from tests.figures import FIGURE_KIND, TABLES_KIND
@@ -260,3 +261,20 @@ def test_what_is_no_message_closes_the_line_of_its_sender_alone(server, finish, 
 
     finish(run())
     assert "Traceback" not in server.log()
+
+
+def test_what_is_sent_in_the_name_of_another_part_is_shown(server, finish, quiet_log):
+    """So the front end sends what changes at the moment at which the part that stores has something to tell."""
+
+    async def run():
+        async with Session(server.port) as visitor:
+            await visitor.open("build")
+            keeper, number = visitor.widget("progress_keeper"), visitor.widget("set_first_W_q_0_0")
+            assert keeper.fragment_id and not number.fragment_id
+            message = visitor.message(fragment_id=keeper.fragment_id)
+            message.rerun_script.widget_states.widgets.append(WidgetState(id=number.id, double_value=3.0))
+            await visitor.ask(message)
+            await visitor.settle()
+            assert "built=q1%2C1%3D3" in visitor.query_string
+
+    finish(run())
